@@ -1,0 +1,147 @@
+"""The tables of the SQLite store, and what happens when a file was made by another version."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from slotcache.errors import StoreError
+
+APPLICATION_ID: Final = 0x510CAC4E
+"""Marks a file as a slotcache store."""
+
+SCHEMA_VERSION: Final = 1
+"""Raised with every change of the tables; each step has a migration below."""
+
+_TABLES: Final = """
+CREATE TABLE entries (
+    id TEXT PRIMARY KEY,
+    cell TEXT NOT NULL,
+    variant TEXT NOT NULL,
+    key TEXT NOT NULL,
+    intent TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    customer TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    generation TEXT NOT NULL,
+    approved INTEGER NOT NULL,
+    created REAL NOT NULL,
+    expires REAL,
+    body TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX entries_address ON entries (cell, variant);
+CREATE INDEX entries_key ON entries (key);
+CREATE INDEX entries_intent ON entries (intent);
+CREATE INDEX entries_epoch ON entries (epoch, tenant);
+CREATE INDEX entries_customer ON entries (customer) WHERE customer != '';
+CREATE INDEX entries_age ON entries (approved, created);
+CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
+CREATE TABLE slots (
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    entry TEXT NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    PRIMARY KEY (name, value, entry)
+) WITHOUT ROWID;
+CREATE INDEX slots_entry ON slots (entry);
+CREATE TABLE tags (
+    tag TEXT NOT NULL,
+    entry TEXT NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    PRIMARY KEY (tag, entry)
+) WITHOUT ROWID;
+CREATE INDEX tags_entry ON tags (entry);
+CREATE TABLE history (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    cell TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at REAL NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX history_cell ON history (cell);
+CREATE TABLE leases (
+    cell TEXT NOT NULL,
+    variant TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    expires REAL NOT NULL,
+    PRIMARY KEY (cell, variant)
+) WITHOUT ROWID;
+CREATE TABLE marks (number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, selector TEXT NOT NULL);
+CREATE TABLE switches (intent TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE feedback (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    hit TEXT NOT NULL,
+    at REAL NOT NULL,
+    author TEXT NOT NULL,
+    note TEXT NOT NULL,
+    key TEXT NOT NULL,
+    UNIQUE (hit, author)
+);
+CREATE TABLE waiting (key TEXT PRIMARY KEY, times INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE tallies (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO tallies VALUES ('entries', 0), ('history', 0), ('evicted', 0);
+CREATE TRIGGER entries_in AFTER INSERT ON entries BEGIN
+    UPDATE tallies SET value = value + 1 WHERE name = 'entries';
+END;
+CREATE TRIGGER entries_out AFTER DELETE ON entries BEGIN
+    UPDATE tallies SET value = value - 1 WHERE name = 'entries';
+END;
+CREATE TRIGGER history_in AFTER INSERT ON history BEGIN
+    UPDATE tallies SET value = value + 1 WHERE name = 'history';
+    UPDATE tallies SET value = value + 1 WHERE name = 'evicted' AND new.reason = 'evicted';
+END;
+CREATE TRIGGER history_out AFTER DELETE ON history BEGIN
+    UPDATE tallies SET value = value - 1 WHERE name = 'history';
+END;
+"""
+
+
+def prepare(connection: sqlite3.Connection, where: str) -> None:
+    """Make the tables in a new file, or check that an existing one can be used.
+
+    Args:
+        connection: Open, in autocommit mode.
+        where: The file, for messages.
+
+    Raises:
+        StoreError: the file belongs to another program or to a newer slotcache.
+        sqlite3.Error: the file is damaged or cannot be reached.
+    """
+    version = _version(connection, where)
+    if version == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have made the tables while this one waited for its turn.
+        if _version(connection, where) == 0:
+            for statement in _statements(_TABLES):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection, where: str) -> int:
+    owner, version, tables = (
+        connection.execute(question).fetchone()[0]
+        for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    if owner != APPLICATION_ID and (owner or tables):
+        raise StoreError(f"{where} is the database of another program; name another file for the cache")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{where} has schema {version} and this slotcache knows up to {SCHEMA_VERSION}; upgrade slotcache, or "
+            "name another file"
+        )
+    return int(version)
+
+
+def _statements(script: str) -> list[str]:
+    statements, pending = [], ""
+    for line in script.splitlines():
+        pending += line + "\n"
+        if sqlite3.complete_statement(pending):
+            statements.append(pending)
+            pending = ""
+    return statements
