@@ -1,0 +1,96 @@
+"""The pattern language of domain files.
+
+A pattern is a phrase; its elements are separated by spaces.
+
+    word            the word itself, after normalisation ("two-day" is written as people write it)
+    word~           any inflection of the word
+    {concept}       any phrase of that concept
+    <duration>      a typed quantity (see `slotcache.parsing.quantities`)
+    a|b|{c}         any of these
+    element?        may be absent
+    ^               (first) the phrase must open a clause, after greetings and fillers
+
+Function words and one-word fillers that stand between two elements of a pattern are passed over, so that
+`after {ship}` also reads "after it has already been shipped". Protected words never are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from slotcache.domain.inflection import inflections
+
+Label = str
+"""A word, `{concept}` or `<type>`."""
+
+Words = Callable[[str], tuple[str, ...]]
+"""The normaliser: text -> normalised words."""
+
+
+class PatternError(ValueError):
+    """A pattern that cannot be read; the message says why and what to write instead."""
+
+
+def expand(pattern: str, words: Words) -> Iterator[tuple[tuple[Label, ...], ...]]:
+    """Expand a pattern into sequences of elements, each element a tuple of alternative labels.
+
+    An alternative of several normalised words ("two-day" is `2 day`) makes a sequence of its own.
+
+    Raises:
+        PatternError: the pattern is empty or malformed.
+    """
+    elements = pattern.split()
+    if not elements:
+        raise PatternError("a pattern needs at least one word")
+    choices = [_choices(element, words) for element in elements]
+    emitted = False
+    for sequence in product(*choices):
+        labels = tuple(step for part in sequence for step in part)
+        if labels:
+            emitted = True
+            yield labels
+    if not emitted:
+        raise PatternError(f"nothing in {pattern!r} is left after normalisation")
+
+
+def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
+    """Ways to fill one element; each way is a sequence of (alternatives per step)."""
+    optional = element.endswith("?")
+    body = element[:-1] if optional else element
+    single: list[Label] = []
+    ways: list[tuple[tuple[Label, ...], ...]] = []
+    for alternative in body.split("|"):
+        if not alternative:
+            raise PatternError(f"{element!r} has an empty alternative")
+        if alternative[0] in "{<":
+            close = {"{": "}", "<": ">"}[alternative[0]]
+            if not alternative.endswith(close):
+                raise PatternError(f"{alternative!r} lacks its closing {close!r}")
+            single.append(alternative)
+        elif alternative.endswith("~"):
+            base = words(alternative[:-1])
+            if len(base) != 1:
+                raise PatternError(f"{alternative!r}: put ~ behind one plain word")
+            single.extend(inflections(base[0]))
+        else:
+            normal = words(alternative)
+            if len(normal) == 1:
+                single.append(normal[0])
+            elif normal:
+                ways.append(tuple((word,) for word in normal))
+    if single:
+        ways.append((tuple(dict.fromkeys(single)),))
+    if optional:
+        ways.append(())
+    return ways
+
+
+def references(pattern: str) -> set[str]:
+    """Names of the concepts that a pattern refers to."""
+    found = set()
+    for element in pattern.split():
+        for alternative in element.rstrip("?").split("|"):
+            if alternative.startswith("{") and alternative.endswith("}"):
+                found.add(alternative[1:-1])
+    return found

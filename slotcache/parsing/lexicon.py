@@ -1,0 +1,223 @@
+"""Finds every phrase of a domain in a normalised utterance, and the best way to cover the utterance with them.
+
+Phrases live in one trie whose edges are words, `{concept}` references or `<type>` quantities. Matching runs from right to
+left, so that a phrase which refers to a concept finds that concept's matches already there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from slotcache.domain.patterns import expand
+from slotcache.domain.schema import Domain
+from slotcache.parsing.normalise import Normaliser
+from slotcache.parsing.quantities import Quantity
+
+MAX_SKIPPED: Final = 5
+"""Function words that may stand between two elements of a phrase."""
+
+
+class Sense(NamedTuple):
+    """What a phrase means: a concept, a slot value, or a filler.
+
+    `kind` is `concept`, `slot` or `filler`; `name` the concept or slot; `value` the slot value.
+    """
+
+    kind: str
+    name: str
+    value: str = ""
+
+
+FILLER: Final = Sense("filler", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A phrase found over tokens `start` (inclusive) to `end` (exclusive).
+
+    Attributes:
+        senses: All that the phrase can mean.
+        used: Token positions that the phrase names (the others were passed over).
+    """
+
+    start: int
+    end: int
+    senses: tuple[Sense, ...]
+    used: frozenset[int]
+
+
+@dataclass(slots=True)
+class _Node:
+    edges: dict[str, _Node] = field(default_factory=dict)
+    senses: list[Sense] = field(default_factory=list)
+
+
+class Lexicon:
+    """The phrases of one domain, ready to be found."""
+
+    def __init__(self, domain: Domain, normaliser: Normaliser) -> None:
+        self._root = _Node()
+        self._openers = _Node()
+        self._typed: dict[str, list[str]] = {}
+        self.function_words = frozenset(word for text in domain.function_words for word in normaliser.words(text))
+        self.protected: dict[str, str] = {
+            word: name for name, texts in domain.protected.items() for text in texts for word in normaliser.words(text)
+        }
+        self.vocabulary: dict[str, set[Sense]] = {}
+        single_fillers = set()
+        for sense, pattern in _patterns(domain):
+            opens = pattern.startswith("^ ")
+            for sequence in expand(pattern.removeprefix("^ "), normaliser.words):
+                self._insert(self._openers if opens else self._root, sequence, sense)
+                if sense == FILLER and len(sequence) == 1:
+                    single_fillers.update(sequence[0])
+        self.skippable = (self.function_words | single_fillers) - set(self.protected)
+
+    def _insert(self, root: _Node, sequence: Sequence[Sequence[str]], sense: Sense) -> None:
+        nodes = [root]
+        for labels in sequence:
+            following: list[_Node] = []
+            for node in nodes:
+                for label in labels:
+                    child = node.edges.get(label)
+                    if child is None:
+                        child = node.edges[label] = _Node()
+                    following.append(child)
+                    if label[0] not in "{<":
+                        self.vocabulary.setdefault(label, set()).add(sense)
+            nodes = following
+        for node in nodes:
+            if sense not in node.senses:
+                node.senses.append(sense)
+
+    def find(self, words: Sequence[str], quantities: Iterable[Quantity], clauses: Sequence[int] = ()) -> list[Span]:
+        """Every phrase in the words, of every length.
+
+        Args:
+            words: Normalised words.
+            quantities: Quantities found in them.
+            clauses: Clause index of each word, for phrases that must open a clause; one clause when empty.
+        """
+        size = len(words)
+        typed: dict[int, list[tuple[str, int, str]]] = {}
+        for quantity in quantities:
+            typed.setdefault(quantity.start, []).append((f"<{quantity.type}>", quantity.end, quantity.value))
+        concepts: list[set[tuple[str, int, frozenset[int]]]] = [set() for _ in range(size)]
+        found: dict[tuple[int, int, frozenset[int]], set[Sense]] = {}
+        for start in range(size - 1, -1, -1):
+            while True:
+                grown = False
+                for end, used, sense, value in self._walk(self._root, words, start, concepts, typed):
+                    resolved = Sense(sense.kind, sense.name, value) if sense.value == "*" else sense
+                    senses = found.setdefault((start, end, used), set())
+                    if resolved not in senses:
+                        senses.add(resolved)
+                        if resolved.kind == "concept":
+                            edge = (f"{{{resolved.name}}}", end, used)
+                            grown |= edge not in concepts[start]
+                            concepts[start].add(edge)
+                if not grown:
+                    break
+        for start in self._opening(size, found, clauses):
+            for end, used, sense, _ in self._walk(self._openers, words, start, concepts, typed):
+                found.setdefault((start, end, used), set()).add(sense)
+        return [Span(start, end, tuple(sorted(senses)), used) for (start, end, used), senses in found.items()]
+
+    def _opening(
+        self, size: int, found: Mapping[tuple[int, int, frozenset[int]], set[Sense]], clauses: Sequence[int]
+    ) -> list[int]:
+        """Positions that open a clause: its first word, or a word that only fillers precede."""
+        filled: dict[int, list[int]] = {}
+        for (start, end, _), senses in found.items():
+            if FILLER in senses:
+                filled.setdefault(start, []).append(end)
+        opens = {at for at in range(size) if at == 0 or (clauses and clauses[at] != clauses[at - 1])}
+        for at in range(size):
+            if at in opens:
+                opens.update(filled.get(at, ()))
+        return sorted(at for at in opens if at < size)
+
+    def _walk(
+        self,
+        root: _Node,
+        words: Sequence[str],
+        start: int,
+        concepts: Sequence[set[tuple[str, int, frozenset[int]]]],
+        typed: Mapping[int, list[tuple[str, int, str]]],
+    ) -> Iterable[tuple[int, frozenset[int], Sense, str]]:
+        size = len(words)
+        stack: list[tuple[_Node, int, frozenset[int], int, str]] = [(root, start, frozenset(), 0, "")]
+        seen: set[tuple[int, int, frozenset[int], str]] = set()
+        while stack:
+            node, at, used, skipped, value = stack.pop()
+            state = (id(node), at, used, value)
+            if state in seen:
+                continue
+            seen.add(state)
+            if at >= size:
+                continue
+            edges = node.edges
+            steps: list[tuple[_Node, int, frozenset[int], str]] = []
+            child = edges.get(words[at])
+            if child is not None:
+                steps.append((child, at + 1, used | {at}, value))
+            for label, end, inner in concepts[at]:
+                child = edges.get(label)
+                if child is not None:
+                    steps.append((child, end, used | inner, value))
+            for label, end, typed_value in typed.get(at, ()):
+                child = edges.get(label)
+                if child is not None:
+                    steps.append((child, end, used | frozenset(range(at, end)), typed_value))
+            for child, end, covered, carried in steps:
+                for sense in child.senses:
+                    yield end, covered, sense, carried
+                if child.edges:
+                    stack.append((child, end, covered, 0, carried))
+            if at > start and skipped < MAX_SKIPPED and words[at] in self.skippable:
+                stack.append((node, at + 1, used, skipped + 1, value))
+
+
+def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
+    for name, phrases in domain.concepts.items():
+        for phrase in phrases:
+            yield Sense("concept", name), phrase
+    for name, slot in domain.slots.items():
+        for value, phrases in slot.values.items():
+            for phrase in phrases:
+                yield Sense("slot", name, value), phrase
+        for pattern in slot.patterns:
+            yield Sense("slot", name, "*"), pattern
+    for phrase in domain.fillers:
+        yield FILLER, phrase
+
+
+def cover(words: Sequence[str], spans: Sequence[Span], weight: Mapping[str, float] | None = None) -> list[Span]:
+    """Choose the spans that together explain the utterance best, left to right, none overlapping.
+
+    Longer phrases explain more than the sum of their words; a word that nothing explains costs more than any choice of phrases gains.
+    """
+    size = len(words)
+    ending: dict[int, list[Span]] = {}
+    for span in spans:
+        ending.setdefault(span.end, []).append(span)
+    best: list[tuple[float, list[Span]]] = [(0.0, [])]
+    for end in range(1, size + 1):
+        skippable = weight is not None and weight.get(words[end - 1], 1.0) == 0.0
+        score, chosen = best[end - 1]
+        options = [(score - (0.0 if skippable else 3.0), chosen)]
+        for span in ending.get(end, ()):
+            before, earlier = best[span.start]
+            options.append((before + _worth(span, words, weight), [*earlier, span]))
+        best.append(max(options, key=lambda option: (option[0], -len(option[1]))))
+    return best[size][1]
+
+
+def _worth(span: Span, words: Sequence[str], weight: Mapping[str, float] | None) -> float:
+    total = 0.0
+    for at in span.used:
+        total += 1.0 if weight is None or weight.get(words[at], 1.0) else 0.3
+    plain = all(sense.kind == "filler" for sense in span.senses)
+    return max(total + 0.5 * (total - 1.0), 0.02 * len(span.used)) - (0.01 if plain else 0.0)

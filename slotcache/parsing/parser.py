@@ -1,0 +1,206 @@
+"""Utterance -> Parse: runs the stages in order and keeps what each of them saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from slotcache.domain.loader import domain_hash, load_domain
+from slotcache.domain.schema import Domain
+from slotcache.errors import Abstain
+from slotcache.key import Key
+from slotcache.parsing import hygiene
+from slotcache.parsing.guard import Account, account
+from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
+from slotcache.parsing.normalise import Normaliser, Token
+from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
+from slotcache.parsing.quantities import Quantity, find_quantities
+from slotcache.parsing.reading import Reader, Reading
+from slotcache.parsing.spelling import Speller
+from slotcache.parsing.types import Owner, Parse
+
+_REFERENCE_WORD = "#reference"
+
+
+@dataclass(slots=True)
+class Trace:
+    """What every stage saw; `slotcache explain` prints it."""
+
+    text: str
+    hygiene: Abstain | None = None
+    personal: list[Personal] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
+    repairs: dict[str, str] = field(default_factory=dict)
+    quantities: list[Quantity] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    cover: list[Span] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    account: Account | None = None
+    canonical: str = ""
+
+
+class Parser:
+    """Reads utterances of one domain. Thread-safe; make one and keep it."""
+
+    def __init__(self, domain: Domain, *, verbatim_owner: Owner = Owner.CUSTOMER) -> None:
+        self.domain = domain
+        self.domain_hash = domain_hash(domain)
+        self.version = self.domain_hash
+        self._verbatim_owner = verbatim_owner
+        self._normaliser = Normaliser(domain.rewrites)
+        self._personal = PersonalFinder(domain.personal)
+        self._lexicon = Lexicon(domain, self._normaliser)
+        self._weight = dict.fromkeys(self._lexicon.skippable, 0.0)
+        vocabulary = self._lexicon.vocabulary
+        self._speller = Speller(
+            {*vocabulary, *self._lexicon.function_words, *self._lexicon.protected},
+            self._lexicon.protected,
+            meaning=lambda word: frozenset(vocabulary.get(word, ())),
+        )
+        self._reader = Reader(domain)
+        self._follow_ups = [tuple(self._normaliser.words(phrase)) for phrase in domain.follow_ups]
+
+    @classmethod
+    def load(cls, domain: str | Path = "order_support", *, verbatim_owner: Owner = Owner.CUSTOMER) -> Parser:
+        """Load a parser for a shipped domain, a domain file or a folder."""
+        return cls(load_domain(domain), verbatim_owner=verbatim_owner)
+
+    def parse(self, text: str) -> Parse:
+        """Read one utterance."""
+        return self.trace(text)[0]
+
+    def trace(self, text: str) -> tuple[Parse, Trace]:
+        """Read one utterance and return what every stage saw beside the parse."""
+        trace = Trace(text, hygiene=hygiene.check(text))
+        if trace.hygiene is not None:
+            return Parse(text, abstain=trace.hygiene), trace
+        trace.personal = self._personal.find(text)
+        tokens = self._tokens(text, trace)
+        words = [token.norm for token in tokens]
+        trace.quantities += find_quantities(words)
+        trace.spans = self._lexicon.find(words, trace.quantities, [token.clause for token in tokens])
+        trace.cover = cover(words, trace.spans, self._weight)
+        trace.account = account(tokens, trace.cover, self._lexicon.skippable, self._lexicon.protected)
+        trace.canonical = _canonical(trace)
+        if not trace.canonical:
+            return Parse(text, abstain=Abstain.EMPTY), trace
+        parse = self._decide(trace)
+        return (parse if parse.key else self._verbatim(parse, trace)), trace
+
+    def _tokens(self, text: str, trace: Trace) -> list[Token]:
+        tokens: list[Token] = []
+        references = [piece for piece in trace.personal if piece.kind == REFERENCE]
+        for token in self._normaliser(text):
+            inside = next((p for p in references if token.start < p.end and p.start < token.end), None)
+            if inside is not None:
+                if not tokens or tokens[-1].start != inside.start:
+                    at = len(tokens)
+                    tokens.append(Token(_REFERENCE_WORD, inside.start, inside.end, token.sentence, token.clause))
+                    value = canonical_reference(inside.value)
+                    trace.quantities.append(Quantity(at, at + 1, "reference", value))
+                continue
+            repaired = self._speller.repair(token.norm)
+            if repaired is not None:
+                trace.repairs[token.norm] = repaired
+                token = replace(token, norm=repaired)
+            tokens.append(token)
+        trace.tokens = tokens
+        return tokens
+
+    def _decide(self, trace: Trace) -> Parse:
+        assert trace.account is not None
+        base = Parse(
+            trace.text,
+            protected=trace.account.protected,
+            residue=trace.account.residue,
+            personal=tuple(dict.fromkeys(p.kind for p in trace.personal)),
+            canonical=trace.canonical,
+            model=self.version,
+        )
+        if any(p.kind != REFERENCE for p in trace.personal):
+            return replace(base, abstain=Abstain.PERSONAL)
+        if self._is_follow_up(trace.canonical):
+            return replace(base, abstain=Abstain.FOLLOW_UP)
+        trace.readings = self._reader.read(trace.cover)
+        if not trace.readings:
+            reason = Abstain.RESIDUE if trace.account.residue else Abstain.OUT_OF_SCOPE
+            return replace(base, abstain=reason)
+        best = trace.readings[0]
+        candidates = tuple(dict.fromkeys((r.intent, 1.0 if r.abstain is None else 0.5) for r in trace.readings))[:5]
+        base = replace(base, candidates=candidates)
+        if best.abstain is Abstain.CONFLICT and any(d.startswith(f"{self.domain.facet}=") for d in best.detail):
+            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
+        if trace.account.residue:
+            return replace(base, abstain=Abstain.RESIDUE)
+        if best.abstain is not None:
+            residue = best.detail if best.abstain is Abstain.RESIDUE else ()
+            return replace(base, abstain=best.abstain, residue=residue)
+        intent = self.domain.intents[best.intent]
+        loose = {name: words for name, words in trace.account.loose.items() if name not in intent.irrelevant}
+        if loose:
+            return replace(base, abstain=Abstain.PROTECTED)
+        rivals = [r for r in trace.readings[1:] if r.abstain is None and r.evoked == best.evoked]
+        if any((r.intent, dict(r.slots)) != (best.intent, dict(best.slots)) for r in rivals):
+            return replace(base, abstain=Abstain.AMBIGUOUS)
+        if self._several(trace, best):
+            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
+        owner = self._owner(best, trace)
+        return replace(
+            base,
+            key=Key.of(best.intent, best.slots),
+            intent=best.intent,
+            slots=dict(sorted(best.slots.items())),
+            owner=owner,
+            confidence=1.0,
+            fillable=not best.merged and not trace.personal,
+        )
+
+    def _owner(self, reading: Reading, trace: Trace) -> Owner:
+        intent = self.domain.intents[reading.intent]
+        owners = [intent.owner]
+        for condition, owner in intent.owner_when.items():
+            slot, _, value = condition.partition("=")
+            if reading.slots.get(slot) == value or (value == "*" and slot in reading.slots):
+                owners.append(owner)
+        if trace.personal:
+            owners.append(Owner.CUSTOMER)
+        return Owner.narrowest(*owners)
+
+    def _several(self, trace: Trace, best: Reading) -> bool:
+        """Whether two sentences, read alone, ask two different things."""
+        sentences: dict[int, list[Span]] = {}
+        for span in trace.cover:
+            sentences.setdefault(trace.tokens[span.start].sentence, []).append(span)
+        if len(sentences) < 2:
+            return False
+        keys = set()
+        for spans in sentences.values():
+            asks = any(sense.name == self.domain.facet for span in spans for sense in span.senses)
+            standing = [r for r in self._reader.read(spans) if r.abstain is None]
+            if asks and standing:
+                keys.add((standing[0].intent, tuple(sorted(standing[0].slots.items()))))
+        return len(keys) > 1
+
+    def _is_follow_up(self, canonical: str) -> bool:
+        words = tuple(canonical.split())
+        return any(words[: len(phrase)] == phrase for phrase in self._follow_ups)
+
+    def _verbatim(self, parse: Parse, trace: Trace) -> Parse:
+        if parse.abstain is Abstain.FOLLOW_UP:
+            return parse
+        plain = trace.text.isascii() or not trace.personal
+        owner = self._verbatim_owner if not trace.personal and plain else Owner.CUSTOMER
+        return replace(parse, key=Key.verbatim(trace.canonical), owner=Owner.narrowest(owner), fillable=not trace.personal)
+
+
+def _canonical(trace: Trace) -> str:
+    """The text without reviewed fillers; numbers that name an order stay, so that no two orders share it."""
+    dropped = {at for span in trace.cover if span.senses == (FILLER,) for at in range(span.start, span.end)}
+    references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
+    return " ".join(
+        references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped
+    )
+
+
+__all__ = ["Parser", "Sense", "Trace"]
