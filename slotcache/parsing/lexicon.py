@@ -50,8 +50,20 @@ class Span:
 
 @dataclass(slots=True)
 class _Node:
-    edges: dict[str, _Node] = field(default_factory=dict)
+    """A state of the matcher. All alternatives of one element lead to one state, so that building stays linear."""
+
+    edges: dict[str, list[_Node]] = field(default_factory=dict)
+    elements: dict[tuple[str, ...], _Node] = field(default_factory=dict)
     senses: list[Sense] = field(default_factory=list)
+
+    def following(self, labels: tuple[str, ...]) -> _Node:
+        """The state behind an element, made on first use."""
+        node = self.elements.get(labels)
+        if node is None:
+            node = self.elements[labels] = _Node()
+            for label in labels:
+                self.edges.setdefault(label, []).append(node)
+        return node
 
 
 class Lexicon:
@@ -75,22 +87,14 @@ class Lexicon:
                     single_fillers.update(sequence[0])
         self.skippable = (self.function_words | single_fillers) - set(self.protected)
 
-    def _insert(self, root: _Node, sequence: Sequence[Sequence[str]], sense: Sense) -> None:
-        nodes = [root]
+    def _insert(self, node: _Node, sequence: Sequence[tuple[str, ...]], sense: Sense) -> None:
         for labels in sequence:
-            following: list[_Node] = []
-            for node in nodes:
-                for label in labels:
-                    child = node.edges.get(label)
-                    if child is None:
-                        child = node.edges[label] = _Node()
-                    following.append(child)
-                    if label[0] not in "{<":
-                        self.vocabulary.setdefault(label, set()).add(sense)
-            nodes = following
-        for node in nodes:
-            if sense not in node.senses:
-                node.senses.append(sense)
+            node = node.following(labels)
+            for label in labels:
+                if label[0] not in "{<":
+                    self.vocabulary.setdefault(label, set()).add(sense)
+        if sense not in node.senses:
+            node.senses.append(sense)
 
     def find(self, words: Sequence[str], quantities: Iterable[Quantity], clauses: Sequence[int] = ()) -> list[Span]:
         """Every phrase in the words, of every length.
@@ -160,16 +164,13 @@ class Lexicon:
                 continue
             edges = node.edges
             steps: list[tuple[_Node, int, frozenset[int], str]] = []
-            child = edges.get(words[at])
-            if child is not None:
+            for child in edges.get(words[at], ()):
                 steps.append((child, at + 1, used | {at}, value))
             for label, end, inner in concepts[at]:
-                child = edges.get(label)
-                if child is not None:
+                for child in edges.get(label, ()):
                     steps.append((child, end, used | inner, value))
             for label, end, typed_value in typed.get(at, ()):
-                child = edges.get(label)
-                if child is not None:
+                for child in edges.get(label, ()):
                     steps.append((child, end, used | frozenset(range(at, end)), typed_value))
             for child, end, covered, carried in steps:
                 for sense in child.senses:
