@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,15 @@ def load_domain(source: str | Path = "order_support") -> Domain:
     Raises:
         DomainError: the file is missing, is not YAML, repeats a name, or does not fit the schema.
     """
+    return load_domain_and_places(source)[0]
+
+
+def load_domain_and_places(source: str | Path) -> tuple[Domain, Callable[[_Path], str]]:
+    """Load a domain together with the function that tells where a part of it stands (`file:line`).
+
+    Raises:
+        DomainError: as `load_domain`.
+    """
     path = Path(source)
     if not path.exists():
         shipped = SHIPPED / str(source)
@@ -44,7 +53,7 @@ def load_domain(source: str | Path = "order_support") -> Domain:
             raise DomainError(f"{merged.where(('extends',))}: no shipped base is called {base!r}; write 'extends: english'")
         merged.add(SHIPPED / str(base), below=True)
     try:
-        return Domain.model_validate(merged.data)
+        return Domain.model_validate(merged.data), merged.where
     except ValidationError as error:
         raise DomainError("\n".join(_explained(error, merged))) from None
 
