@@ -36,6 +36,8 @@ class Slot(_Model):
         values: For closed slots: value -> phrases that say it.
         patterns: For typed slots: phrases with the `<type>` placeholder.
         weak: Values that yield to any other value said in the same utterance.
+        trailing: Values that belong to the question of another value when they follow it in the same clause
+            ("how many ... can I ...").
         everywhere: Whether the slot belongs to every key in which it is said, without being listed per intent.
         protects: The protected class its words belong to, if any.
     """
@@ -45,6 +47,7 @@ class Slot(_Model):
     values: dict[Name, Phrases] = {}
     patterns: Phrases = []
     weak: list[Name] = []
+    trailing: list[Name] = []
     everywhere: bool = False
     protects: Name | None = None
 
@@ -53,9 +56,9 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            unknown = set(self.weak) - set(self.values)
+            unknown = {*self.weak, *self.trailing} - set(self.values)
             if unknown:
-                raise ValueError(f"weak values {sorted(unknown)} are not among the values")
+                raise ValueError(f"weak or trailing values {sorted(unknown)} are not among the values")
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")
@@ -125,6 +128,7 @@ class Domain(_Model):
         rewrites: Spellings -> the words they stand for, applied before anything is read.
         personal: Kind of personal data -> regular expression over the text as typed.
         follow_ups: Phrases that, at the start of an utterance, need an earlier turn.
+        conjunctions: Words that join two questions.
         facet: The slot that says what is asked of the intent (whether, how, when, ...); two of its values are two questions.
     """
 
@@ -140,6 +144,7 @@ class Domain(_Model):
     rewrites: dict[str, str] = {}
     personal: dict[Name, str] = {}
     follow_ups: Phrases = []
+    conjunctions: Phrases = []
     facet: Name = "aspect"
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 from slotcache.parsing.quantities import Quantity, find_quantities
-from slotcache.parsing.reading import Reader, Reading
+from slotcache.parsing.reading import Reader, Reading, absorb_trailing
 from slotcache.parsing.spelling import Speller
 from slotcache.parsing.types import Owner, Parse
 
@@ -120,9 +120,9 @@ class Parser:
         )
         if any(p.kind != REFERENCE for p in trace.personal):
             return replace(base, abstain=Abstain.PERSONAL)
-        if self._is_follow_up(trace.canonical):
+        if self._is_follow_up(trace):
             return replace(base, abstain=Abstain.FOLLOW_UP)
-        trace.readings = self._reader.read(trace.cover)
+        trace.readings = self._reader.read(self._questions(trace.cover, trace))
         if not trace.readings:
             reason = Abstain.RESIDUE if trace.account.residue else Abstain.OUT_OF_SCOPE
             return replace(base, abstain=reason)
@@ -141,7 +141,7 @@ class Parser:
         if loose:
             return replace(base, abstain=Abstain.PROTECTED)
         rivals = [r for r in trace.readings[1:] if r.abstain is None and r.evoked == best.evoked]
-        if any((r.intent, dict(r.slots)) != (best.intent, dict(best.slots)) for r in rivals):
+        if any(r.intent != best.intent or not r.slots.items() <= best.slots.items() for r in rivals):
             return replace(base, abstain=Abstain.AMBIGUOUS)
         if self._several(trace, best):
             return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
@@ -177,14 +177,39 @@ class Parser:
         keys = set()
         for spans in sentences.values():
             asks = any(sense.name == self.domain.facet for span in spans for sense in span.senses)
-            standing = [r for r in self._reader.read(spans) if r.abstain is None]
+            standing = [r for r in self._reader.read(self._questions(spans, trace)) if r.abstain is None]
             if asks and standing:
                 keys.add((standing[0].intent, tuple(sorted(standing[0].slots.items()))))
         return len(keys) > 1
 
-    def _is_follow_up(self, canonical: str) -> bool:
-        words = tuple(canonical.split())
-        return any(words[: len(phrase)] == phrase for phrase in self._follow_ups)
+    def _questions(self, spans: Sequence[Span], trace: Trace) -> list[Span]:
+        if not spans:
+            return []
+        facet = self.domain.facet
+        trailing = self.domain.slots[facet].trailing if facet in self.domain.slots else []
+        settled = absorb_trailing(spans, trace.tokens, facet, trailing, self.domain.conjunctions)
+        return [*settled, *self._everywhere(spans, trace)]
+
+    def _everywhere(self, spans: Sequence[Span], trace: Trace) -> list[Span]:
+        """Values that count wherever they are said, even inside a longer phrase ("can we ...")."""
+        chosen = set(spans)
+        first, last = min(span.start for span in spans), max(span.end for span in spans)
+        found = []
+        for span in trace.spans:
+            senses = tuple(s for s in span.senses if s.kind == "slot" and self.domain.slots[s.name].everywhere)
+            if senses and span not in chosen and span.start >= first and span.end <= last:
+                found.append(Span(span.start, span.end, senses, frozenset()))
+        return found
+
+    def _is_follow_up(self, trace: Trace) -> bool:
+        opening = 0
+        for span in trace.cover:
+            if span.start != opening or span.senses != (FILLER,):
+                break
+            opening = span.end
+        words = tuple(token.norm for token in trace.tokens)
+        starts = {0, opening}
+        return any(words[at : at + len(phrase)] == phrase for phrase in self._follow_ups for at in starts)
 
     def _verbatim(self, parse: Parse, trace: Trace) -> Parse:
         if parse.abstain is Abstain.FOLLOW_UP:
@@ -196,7 +221,7 @@ class Parser:
 
 def _canonical(trace: Trace) -> str:
     """The text without reviewed fillers; numbers that name an order stay, so that no two orders share it."""
-    dropped = {at for span in trace.cover if span.senses == (FILLER,) for at in range(span.start, span.end)}
+    dropped = {at for span in trace.cover if FILLER in span.senses for at in range(span.start, span.end)}
     references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
     return " ".join(
         references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped

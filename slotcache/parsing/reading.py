@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Final
 
 from slotcache.domain.schema import Domain, Intent
 from slotcache.errors import Abstain
-from slotcache.parsing.lexicon import Sense, Span
+from slotcache.parsing.lexicon import FILLER, Sense, Span
+from slotcache.parsing.normalise import Token
 
 MAX_READINGS: Final = 96
 """Combinations of ambiguous phrases that are tried."""
@@ -35,6 +36,7 @@ class Reading:
         detail: Names the words or slots behind `abstain`.
         evoked: Number of frame elements matched; the more, the more specific.
         merged: Whether a value was merged into another one.
+        heard: Number of slot values said, not defaulted; of two readings of one intent the fuller one stands.
         ignored: Slots whose values were heard and dropped.
         unexplained: Concepts that the intent does not account for.
     """
@@ -45,6 +47,7 @@ class Reading:
     detail: tuple[str, ...] = ()
     evoked: int = 0
     merged: bool = False
+    heard: int = 0
     ignored: tuple[str, ...] = ()
     unexplained: tuple[str, ...] = ()
 
@@ -114,6 +117,7 @@ class Reader:
             detail=detail,
             evoked=len(frame.elements),
             merged=merged,
+            heard=sum(name in slots for name in heard),
             ignored=tuple(sorted(name for name in heard if name in intent.ignore)),
             unexplained=tuple(unexplained),
         )
@@ -157,8 +161,32 @@ def _strongest(given: set[str], weak: Sequence[str]) -> set[str]:
     return strong or {min(given, key=list(weak).index)}
 
 
-def _rank(reading: Reading) -> tuple[bool, int, int, str]:
-    return (reading.abstain is not None, len(reading.unexplained), -reading.evoked, reading.intent)
+def absorb_trailing(
+    cover: Sequence[Span], tokens: Sequence[Token], facet: str, trailing: Collection[str], conjunctions: Collection[str]
+) -> list[Span]:
+    """Turn a facet that only continues the question before it into a filler.
+
+    In "how many books can I borrow" the second facet (can I) is part of the first question (how many); in "how many are
+    there and can I borrow one" it is a question of its own.
+    """
+    settled: list[Span] = []
+    asked: Span | None = None
+    for span in sorted(cover, key=lambda span: span.start):
+        values = {sense.value for sense in span.senses if sense.kind == "slot" and sense.name == facet}
+        if values and values <= set(trailing) and asked is not None:
+            between = tokens[asked.end : span.start]
+            joined = any(token.norm in conjunctions for token in between)
+            if not joined and tokens[span.start].clause == tokens[asked.start].clause:
+                settled.append(Span(span.start, span.end, (FILLER,), span.used))
+                continue
+        if values and not values <= set(trailing):
+            asked = span
+        settled.append(span)
+    return settled
+
+
+def _rank(reading: Reading) -> tuple[bool, int, int, int, str]:
+    return (reading.abstain is not None, len(reading.unexplained), -reading.evoked, -reading.heard, reading.intent)
 
 
 def _frames(intent: str, text: str) -> Iterator[Frame]:
