@@ -1,0 +1,221 @@
+"""What operators do to a cache that runs: withdraw, report, switch, approve, and look at its state.
+
+These functions are for people who wait for a result, so a store that cannot be reached is an error here, unlike in the
+serving path.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from slotcache.core import Core
+from slotcache.entry import Entry, Origin, Selector
+from slotcache.errors import ConfigurationError
+from slotcache.events import Kept, Stored, Switched, Withdrawn
+from slotcache.stores.base import Feedback, PutResult
+
+_SAMPLE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Invalidation:
+    """What an invalidation took out of recall, or would take.
+
+    Attributes:
+        count: How many entries.
+        keys: Their keys, sorted, 100 at most.
+        dry_run: Whether nothing was changed.
+    """
+
+    count: int
+    keys: tuple[str, ...]
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the report of a wrong answer.
+
+    Attributes:
+        evicted: Whether the answer was still in recall; it is not any more.
+        key: Its key; None when the hit is not known any more.
+    """
+
+    evicted: bool
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHealth:
+    """How one key is doing.
+
+    Attributes:
+        key: The printed key.
+        entries: How many entries it has in recall, over all addresses.
+        split_by: Address fields in which they differ, with the number of different values.
+        approved: Whether one of them is approved.
+        waiting: How often it was asked without being fillable.
+    """
+
+    key: str
+    entries: int
+    split_by: Mapping[str, int]
+    approved: bool
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What `doctor` found.
+
+    Attributes:
+        keys: Keys with something to say about them, most entries first.
+        waiting: Keys that wait for an approved answer, with how often they were asked, most often first.
+        generations: Entries in recall by the parser that read their question.
+        generation: The parser that reads now; entries of the others are not served until they are re-keyed.
+        switched_off: Intents that take no part.
+        counts: What the store counts.
+    """
+
+    keys: tuple[KeyHealth, ...]
+    waiting: Mapping[str, int]
+    generations: Mapping[str, int]
+    generation: str
+    switched_off: frozenset[str]
+    counts: Mapping[str, int]
+
+
+def invalidate(core: Core, selector: Selector, *, dry_run: bool) -> Invalidation:
+    """Take all entries that match out of recall, or say which they are.
+
+    Raises:
+        ConfigurationError: the selector names nothing.
+        StoreUnavailable: the store does not answer; it may be done in part, and can be repeated.
+    """
+    if selector.empty:
+        raise ConfigurationError(
+            "say what to invalidate: a key, an intent, slots, a tag, an epoch, a tenant or a customer"
+        )
+    keys: set[str] = set()
+    count = 0
+    for entry in core.store.find(selector):
+        count += 1  # noqa: SIM113 - the number is wanted when the loop is over
+        if len(keys) < _SAMPLE:
+            keys.add(str(entry.key))
+    if not dry_run:
+        now = core.clock()
+        count = core.store.invalidate(selector, reason="invalidated", now=now)
+        core.count("invalidated", count)
+        core.emit(Withdrawn(now, "invalidated", count, selector=selector))
+    return Invalidation(count, tuple(sorted(keys)), dry_run)
+
+
+def report_false_hit(core: Core, hit_id: str, *, author: str = "", note: str = "") -> Report:
+    """Take a wrong answer out of recall at once and record who said so.
+
+    Raises:
+        StoreUnavailable: the store does not answer; report it again.
+    """
+    now = core.clock()
+    entry_id = hit_id.partition(".")[0]
+    entry = core.store.retire(entry_id, reason="false_hit", now=now)
+    key = str(entry.key) if entry is not None else None
+    core.store.add_feedback(Feedback(hit_id, now, author, note, key or ""))
+    core.count("false_hits_reported")
+    core.emit(Withdrawn(now, "false_hit", 1 if entry is not None else 0, hit_id=hit_id, entry=entry))
+    return Report(entry is not None, key)
+
+
+def switch(core: Core, intent: str, *, off: bool) -> None:
+    """Switch an intent off or on, for every process that uses the store.
+
+    Raises:
+        StoreUnavailable: the store does not answer; nothing was switched.
+    """
+    now = core.clock()
+    core.store.set_switch(intent, off=off, now=now)
+    core.refresh_switches()
+    core.emit(Switched(now, intent, off))
+
+
+def approve(core: Core, hit_id: str, *, author: str, answer: str | None = None) -> Stored:
+    """Turn the answer of a hit into an approved one, as it is or with another text.
+
+    Args:
+        core: The cache.
+        hit_id: The id of a hit or of an entry.
+        author: Who approves.
+        answer: Another text; None keeps the present one.
+
+    Raises:
+        ConfigurationError: nobody is named, or the text is empty.
+        StoreUnavailable: the store does not answer.
+    """
+    if not author.strip():
+        raise ConfigurationError("an approved answer needs an author")
+    if answer is not None and not answer.strip():
+        raise ConfigurationError("an approved answer needs a text")
+    entry = core.store.entry(hit_id.partition(".")[0])
+    if entry is None:
+        return Stored(False, "unknown_hit")
+    now, life = core.clock(), core.policy.approved_ttl
+    approved = entry.but(
+        id=entry.cell + secrets.token_hex(8),
+        answer=entry.answer if answer is None else answer,
+        origin=Origin.APPROVED,
+        author=author,
+        created=now,
+        expires=None if life is None else now + life,
+    )
+    result = core.store.put(approved)
+    outcome = Stored(True, None, str(entry.key), approved.id if result is PutResult.STORED else None)
+    core.emit(Kept(now, outcome, approved))
+    return outcome
+
+
+def doctor(core: Core) -> Diagnosis:
+    """Why keys do not share answers that they could share, and which keys wait for a person.
+
+    Raises:
+        StoreUnavailable: the store does not answer.
+    """
+    generation = "/".join(core.generation)
+    generations: dict[str, int] = defaultdict(int)
+    seen: dict[str, _Seen] = defaultdict(_Seen)
+    for entry in core.store.find(Selector()):
+        generations[entry.address.namespace.generation] += 1
+        if entry.address.namespace.generation == generation:
+            seen[str(entry.key)].add(entry)
+    waiting = {key: times for key, times in core.store.waiting().items() if not (key in seen and seen[key].approved)}
+    health = [KeyHealth(key, it.entries, it.split_by(), it.approved, waiting.get(key, 0)) for key, it in seen.items()]
+    telling = [one for one in health if one.split_by or one.waiting]
+    core.refresh_switches()
+    return Diagnosis(
+        tuple(sorted(telling, key=lambda one: (-one.entries, one.key))),
+        waiting,
+        dict(generations),
+        generation,
+        core.store.switches() | core.policy.intents_off,
+        core.store.counts(),
+    )
+
+
+@dataclass(slots=True)
+class _Seen:
+    entries: int = 0
+    approved: bool = False
+    values: dict[str, set[object]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, entry: Entry) -> None:
+        self.entries += 1
+        self.approved = self.approved or entry.approved
+        for name, value in entry.address.namespace._asdict().items():
+            self.values[name].add(value)
+        self.values["fingerprint"].add(entry.address.fingerprint)
+
+    def split_by(self) -> dict[str, int]:
+        return {name: len(values) for name, values in self.values.items() if len(values) > 1}
