@@ -50,7 +50,9 @@ def load_domain_and_places(source: str | Path) -> tuple[Domain, Callable[[_Path]
     base = merged.data.get("extends")
     if base is not None:
         if not (SHIPPED / str(base)).is_dir():
-            raise DomainError(f"{merged.where(('extends',))}: no shipped base is called {base!r}; write 'extends: english'")
+            raise DomainError(
+                f"{merged.where(('extends',))}: no shipped base is called {base!r}; write 'extends: english'"
+            )
         merged.add(SHIPPED / str(base), below=True)
     try:
         return Domain.model_validate(merged.data), merged.where
@@ -97,7 +99,7 @@ class _Merged:
 
     def _merge(self, path: _Path, node: yaml.Node, file: Path, *, below: bool) -> None:
         here = f"{file.name}:{node.start_mark.line + 1}"
-        parent = self.data
+        parent: Any = self.data
         for step in path[:-1]:
             parent = parent[step]
         name = path[-1]
@@ -123,7 +125,9 @@ class _Merged:
         elif below:
             return
         elif parent[name] != value:
-            raise DomainError(f"{here}: {'.'.join(map(str, path))} is given twice (first at {self.where(path)}); keep one")
+            raise DomainError(
+                f"{here}: {'.'.join(map(str, path))} is given twice (first at {self.where(path)}); keep one"
+            )
         self._remember(path, node, file)
 
     def _remember(self, path: _Path, node: yaml.Node, file: Path) -> None:
@@ -163,7 +167,7 @@ def _plain(node: yaml.Node) -> Any:
         return [_plain(child) for child in node.value]
     if node.tag == "tag:yaml.org,2002:null":
         return None
-    if node.style is None and node.value in ("true", "false"):
+    if isinstance(node, yaml.ScalarNode) and node.style is None and node.value in ("true", "false"):
         return node.value == "true"
     return str(node.value)
 

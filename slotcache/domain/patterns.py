@@ -70,9 +70,12 @@ def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
             single.append(alternative)
         elif alternative.endswith("~"):
             base = words(alternative[:-1])
-            if len(base) != 1:
-                raise PatternError(f"{alternative!r}: put ~ behind one plain word")
-            single.extend(inflections(base[0]))
+            if not base:
+                raise PatternError(f"{alternative!r}: put ~ behind a word")
+            if len(base) == 1:
+                single.extend(inflections(base[0]))
+            else:
+                ways.append((*((word,) for word in base[:-1]), inflections(base[-1])))
         else:
             normal = words(alternative)
             if len(normal) == 1:

@@ -20,7 +20,9 @@ SlotType = Literal[
 """`closed` slots list their values; every other type is read by the quantity grammar and printed canonically."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-Phrases = Annotated[list[str], BeforeValidator(lambda value: [str(item) for item in value] if isinstance(value, list) else value)]
+Phrases = Annotated[
+    list[str], BeforeValidator(lambda value: [str(item) for item in value] if isinstance(value, list) else value)
+]
 
 
 class _Model(BaseModel):
@@ -72,7 +74,7 @@ class IntentSlot(_Model):
 
     Attributes:
         values: Values that make sense here; empty means all. Another value abstains.
-        only: Values that matter here; empty means all. Another value is heard and dropped, since it cannot change the answer.
+        only: Values that matter here; empty means all. Another value is heard and dropped: it cannot change the answer.
         default: Value when none is said; without one the slot is then absent from the key.
         merge: Values that mean the same here, mapped to the one that stands in the key.
         required: Whether the intent abstains when nothing is said.
@@ -129,7 +131,7 @@ class Domain(_Model):
         personal: Kind of personal data -> regular expression over the text as typed.
         follow_ups: Phrases that, at the start of an utterance, need an earlier turn.
         conjunctions: Words that join two questions.
-        facet: The slot that says what is asked of the intent (whether, how, when, ...); two of its values are two questions.
+        facet: The slot that says what is asked (whether, how, when, ...); two of its values are two questions.
     """
 
     name: Name
@@ -161,9 +163,7 @@ class Domain(_Model):
                 unknown = references(pattern) - set(self.concepts)
                 if unknown:
                     problems.append(f"{where}: {pattern!r} names unknown concepts {sorted(unknown)}")
-        for name in self.carries:
-            if name not in self.concepts:
-                problems.append(f"carries names an unknown concept {name!r}")
+        problems += [f"carries names an unknown concept {n!r}" for n in self.carries if n not in self.concepts]
         for name, intent in self.intents.items():
             problems += [f"intents.{name}: {text}" for text in self._intent_problems(intent)]
         return problems

@@ -1,7 +1,7 @@
 """Finds every phrase of a domain in a normalised utterance, and the best way to cover the utterance with them.
 
-Phrases live in one trie whose edges are words, `{concept}` references or `<type>` quantities. Matching runs from right to
-left, so that a phrase which refers to a concept finds that concept's matches already there.
+Phrases live in one trie whose edges are words, `{concept}` references or `<type>` quantities. Matching runs from right
+to left, so that a phrase which refers to a concept finds that concept's matches already there.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Lexicon:
             word: name for name, texts in domain.protected.items() for text in texts for word in normaliser.words(text)
         }
         self.vocabulary: dict[str, set[Sense]] = {}
-        single_fillers = set()
+        single_fillers: set[str] = set()
         for sense, pattern in _patterns(domain):
             opens = pattern.startswith("^ ")
             for sequence in expand(pattern.removeprefix("^ "), normaliser.words):
@@ -163,15 +163,17 @@ class Lexicon:
             if at >= size:
                 continue
             edges = node.edges
-            steps: list[tuple[_Node, int, frozenset[int], str]] = []
-            for child in edges.get(words[at], ()):
-                steps.append((child, at + 1, used | {at}, value))
-            for label, end, inner in concepts[at]:
-                for child in edges.get(label, ()):
-                    steps.append((child, end, used | inner, value))
-            for label, end, typed_value in typed.get(at, ()):
-                for child in edges.get(label, ()):
-                    steps.append((child, end, used | frozenset(range(at, end)), typed_value))
+            steps = [(child, at + 1, used | {at}, value) for child in edges.get(words[at], ())]
+            steps += [
+                (child, end, used | inner, value)
+                for label, end, inner in concepts[at]
+                for child in edges.get(label, ())
+            ]
+            steps += [
+                (child, end, used | frozenset(range(at, end)), typed_value)
+                for label, end, typed_value in typed.get(at, ())
+                for child in edges.get(label, ())
+            ]
             for child, end, covered, carried in steps:
                 for sense in child.senses:
                     yield end, covered, sense, carried
@@ -198,7 +200,8 @@ def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
 def cover(words: Sequence[str], spans: Sequence[Span], weight: Mapping[str, float] | None = None) -> list[Span]:
     """Choose the spans that together explain the utterance best, left to right, none overlapping.
 
-    Longer phrases explain more than the sum of their words; a word that nothing explains costs more than any choice of phrases gains.
+    Longer phrases explain more than the sum of their words; a word that nothing explains costs more than any choice of
+    phrases gains.
     """
     size = len(words)
     ending: dict[int, list[Span]] = {}

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from slotcache.domain.loader import domain_hash, load_domain
 from slotcache.domain.schema import Domain
 from slotcache.errors import Abstain
 from slotcache.key import Key
+from slotcache.model_files import check_labels, has_model
 from slotcache.parsing import hygiene
+from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, settle
 from slotcache.parsing.guard import Account, account
+from slotcache.parsing.learned import LearnedReading, Model
 from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
@@ -36,6 +40,7 @@ class Trace:
     spans: list[Span] = field(default_factory=list)
     cover: list[Span] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
+    learned: LearnedReading | None = None
     account: Account | None = None
     canonical: str = ""
 
@@ -43,10 +48,11 @@ class Trace:
 class Parser:
     """Reads utterances of one domain. Thread-safe; make one and keep it."""
 
-    def __init__(self, domain: Domain, *, verbatim_owner: Owner = Owner.CUSTOMER) -> None:
+    def __init__(self, domain: Domain, model: Model | None = None, *, verbatim_owner: Owner = Owner.CUSTOMER) -> None:
         self.domain = domain
         self.domain_hash = domain_hash(domain)
-        self.version = self.domain_hash
+        self.model = model
+        self.version = model.version if model else ""
         self._verbatim_owner = verbatim_owner
         self._normaliser = Normaliser(domain.rewrites)
         self._personal = PersonalFinder(domain.personal)
@@ -59,12 +65,40 @@ class Parser:
             meaning=lambda word: frozenset(vocabulary.get(word, ())),
         )
         self._reader = Reader(domain)
+        self._known = frozenset(model.labels) if model else frozenset()
+        self._closed = tuple(
+            name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere
+        )
+        self._bars = Bars(**model.manifest.bars) if model else Bars()
         self._follow_ups = [tuple(self._normaliser.words(phrase)) for phrase in domain.follow_ups]
 
     @classmethod
-    def load(cls, domain: str | Path = "order_support", *, verbatim_owner: Owner = Owner.CUSTOMER) -> Parser:
-        """Load a parser for a shipped domain, a domain file or a folder."""
-        return cls(load_domain(domain), verbatim_owner=verbatim_owner)
+    def load(
+        cls,
+        domain: str | Path = "order_support",
+        *,
+        model: str | Path | None = None,
+        verbatim_owner: Owner = Owner.CUSTOMER,
+    ) -> Self:
+        """Load a parser for a shipped domain, a domain file or a folder, with the model trained for it.
+
+        Without a model for the domain the deterministic reader decides alone.
+
+        Args:
+            domain: Name of a shipped domain, or a path.
+            model: A model folder; None looks where models are kept.
+            verbatim_owner: Who shares the answers to questions that are known only by their own words.
+
+        Raises:
+            DomainError: the domain cannot be used.
+            ModelError: the model is damaged or was made for another domain, or the named one is missing.
+        """
+        loaded = load_domain(domain)
+        if model is None and not has_model(loaded.name):
+            return cls(loaded, verbatim_owner=verbatim_owner)
+        learned = Model.load(model, domain=loaded.name)
+        check_labels(learned.manifest, domain=loaded.name, intents=loaded.intents, slots=loaded.slots)
+        return cls(loaded, learned, verbatim_owner=verbatim_owner)
 
     def parse(self, text: str) -> Parse:
         """Read one utterance."""
@@ -123,38 +157,54 @@ class Parser:
         if self._is_follow_up(trace):
             return replace(base, abstain=Abstain.FOLLOW_UP)
         trace.readings = self._reader.read(self._questions(trace.cover, trace))
-        if not trace.readings:
-            reason = Abstain.RESIDUE if trace.account.residue else Abstain.OUT_OF_SCOPE
-            return replace(base, abstain=reason)
+        if self.model is not None:
+            trace.learned = self.model.read(trace.text)
+        base = replace(base, candidates=_candidates(trace))
+        if trace.account.residue or not trace.readings:
+            return replace(base, abstain=self._silent(trace))
         best = trace.readings[0]
-        candidates = tuple(dict.fromkeys((r.intent, 1.0 if r.abstain is None else 0.5) for r in trace.readings))[:5]
-        base = replace(base, candidates=candidates)
         if best.abstain is Abstain.CONFLICT and any(d.startswith(f"{self.domain.facet}=") for d in best.detail):
             return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
-        if trace.account.residue:
-            return replace(base, abstain=Abstain.RESIDUE)
         if best.abstain is not None:
             residue = best.detail if best.abstain is Abstain.RESIDUE else ()
             return replace(base, abstain=best.abstain, residue=residue)
-        intent = self.domain.intents[best.intent]
-        loose = {name: words for name, words in trace.account.loose.items() if name not in intent.irrelevant}
-        if loose:
+        if set(trace.account.loose) - set(self.domain.intents[best.intent].irrelevant):
             return replace(base, abstain=Abstain.PROTECTED)
-        rivals = [r for r in trace.readings[1:] if r.abstain is None and r.evoked == best.evoked]
-        if any(r.intent != best.intent or not r.slots.items() <= best.slots.items() for r in rivals):
-            return replace(base, abstain=Abstain.AMBIGUOUS)
-        if self._several(trace, best):
+        verdict = self._settle(trace)
+        if verdict.reading is None:
+            return replace(base, abstain=verdict.abstain, confidence=verdict.confidence)
+        if self._several(trace):
             return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
-        owner = self._owner(best, trace)
+        reading = verdict.reading
         return replace(
             base,
-            key=Key.of(best.intent, best.slots),
-            intent=best.intent,
-            slots=dict(sorted(best.slots.items())),
-            owner=owner,
-            confidence=1.0,
-            fillable=not best.merged and not trace.personal,
+            key=Key.of(reading.intent, reading.slots),
+            intent=reading.intent,
+            slots=dict(sorted(reading.slots.items())),
+            owner=self._owner(reading, trace),
+            confidence=verdict.confidence,
+            fillable=not reading.merged and not trace.personal,
         )
+
+    def _silent(self, trace: Trace) -> Abstain:
+        """Why the deterministic reader has nothing to say: it lacks words, or the question is not the domain's."""
+        if trace.learned is not None and trace.learned.intents[0][0] == OUT_OF_SCOPE:
+            return Abstain.OUT_OF_SCOPE
+        assert trace.account is not None
+        return Abstain.RESIDUE if trace.account.residue else Abstain.OUT_OF_SCOPE
+
+    def _settle(self, trace: Trace) -> Verdict:
+        best, *others = trace.readings
+        rivals = [
+            r
+            for r in others
+            if r.abstain is None
+            and r.evoked == best.evoked
+            and (r.intent != best.intent or not r.slots.items() <= best.slots.items())
+        ]
+        if trace.learned is None:
+            return Verdict(None, Abstain.AMBIGUOUS, 0.0) if rivals else Verdict(best, None, 1.0)
+        return settle([best, *rivals], trace.learned, self._bars, known=self._known, closed=self._closed)
 
     def _owner(self, reading: Reading, trace: Trace) -> Owner:
         intent = self.domain.intents[reading.intent]
@@ -167,7 +217,7 @@ class Parser:
             owners.append(Owner.CUSTOMER)
         return Owner.narrowest(*owners)
 
-    def _several(self, trace: Trace, best: Reading) -> bool:
+    def _several(self, trace: Trace) -> bool:
         """Whether two sentences, read alone, ask two different things."""
         sentences: dict[int, list[Span]] = {}
         for span in trace.cover:
@@ -216,16 +266,23 @@ class Parser:
             return parse
         plain = trace.text.isascii() or not trace.personal
         owner = self._verbatim_owner if not trace.personal and plain else Owner.CUSTOMER
-        return replace(parse, key=Key.verbatim(trace.canonical), owner=Owner.narrowest(owner), fillable=not trace.personal)
+        return replace(
+            parse, key=Key.verbatim(trace.canonical), owner=Owner.narrowest(owner), fillable=not trace.personal
+        )
+
+
+def _candidates(trace: Trace) -> tuple[tuple[str, float], ...]:
+    """Intents that were considered: the learned reader's proposals, or without one what the frames evoked."""
+    if trace.learned is not None:
+        return tuple(trace.learned.candidates)
+    return tuple(dict.fromkeys((r.intent, 1.0 if r.abstain is None else 0.5) for r in trace.readings))[:5]
 
 
 def _canonical(trace: Trace) -> str:
     """The text without reviewed fillers; numbers that name an order stay, so that no two orders share it."""
     dropped = {at for span in trace.cover if FILLER in span.senses for at in range(span.start, span.end)}
     references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
-    return " ".join(
-        references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped
-    )
+    return " ".join(references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped)
 
 
 __all__ = ["Parser", "Sense", "Trace"]

@@ -58,9 +58,7 @@ class Reader:
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._frames: dict[Sense, list[Frame]] = {}
-        self._carried = {
-            name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()
-        }
+        self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
         for name, intent in domain.intents.items():
             for text in intent.frames:
@@ -141,7 +139,12 @@ class Reader:
                 if not kept:
                     continue
                 if use.values and not kept <= set(use.values):
-                    return slots, merged, Abstain.RESIDUE, tuple(f"{name}={value}" for value in sorted(kept - set(use.values)))
+                    return (
+                        slots,
+                        merged,
+                        Abstain.RESIDUE,
+                        tuple(f"{name}={value}" for value in sorted(kept - set(use.values))),
+                    )
             if len(kept) > 1:
                 return slots, merged, Abstain.CONFLICT, tuple(f"{name}={value}" for value in sorted(kept))
             slots[name] = next(iter(kept))

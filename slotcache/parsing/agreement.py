@@ -1,0 +1,78 @@
+"""Two readers, one key: what stands when the deterministic and the learned reader have both spoken.
+
+The learned reader never writes a key. It confirms what the deterministic reader read, picks between two readings that
+explain every word equally well, or refuses; a refusal is an abstention with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from slotcache.errors import Abstain
+from slotcache.parsing.learned import LearnedReading
+from slotcache.parsing.reading import Reading
+
+OUT_OF_SCOPE: Final = "out_of_scope"
+ABSENT: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Calibrated bars of one model, chosen by risk control on data kept for it.
+
+    Attributes:
+        veto: Probability from which another intent (or `out_of_scope`) overrules a deterministic reading.
+        slot_veto: Probability from which another value of a slot does.
+        choose: Probability from which the learned reader may pick one of two equally complete readings.
+    """
+
+    veto: float = 0.9
+    slot_veto: float = 0.97
+    choose: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The reading that stands, or why none does."""
+
+    reading: Reading | None
+    abstain: Abstain | None
+    confidence: float
+
+
+def settle(
+    standing: Sequence[Reading], learned: LearnedReading, bars: Bars, *, known: Collection[str], closed: Collection[str]
+) -> Verdict:
+    """Decide between the deterministic readings that explain every word, given what the learned reader saw.
+
+    Args:
+        standing: Complete readings that are equally specific; at least one.
+        learned: The learned reading of the same utterance.
+        bars: The model's bars.
+        known: Intents that the model was trained on; on others it is silent.
+        closed: Slots whose values it was trained on.
+    """
+    chances = dict(learned.intents)
+    top, top_chance = learned.intents[0]
+    choice = max(standing, key=lambda reading: chances.get(reading.intent, 0.0))
+    chance = chances.get(choice.intent, 0.0)
+    if len({reading.intent for reading in standing}) > 1:
+        if chance < bars.choose:
+            return Verdict(None, Abstain.AMBIGUOUS, chance)
+    elif len(standing) > 1:
+        return Verdict(None, Abstain.AMBIGUOUS, chance)
+    if choice.intent not in known:
+        return Verdict(choice, None, 1.0 - (top_chance if top == OUT_OF_SCOPE else 0.0))
+    if top != choice.intent and top_chance >= bars.veto:
+        return Verdict(None, Abstain.OUT_OF_SCOPE if top == OUT_OF_SCOPE else Abstain.READERS_DISAGREE, chance)
+    confidence = chance
+    for slot in closed:
+        values = learned.slots.get(slot)
+        if not values:
+            continue
+        value, sure = values[0]
+        if value != choice.slots.get(slot, ABSENT) and slot not in choice.ignored and sure >= bars.slot_veto:
+            return Verdict(None, Abstain.READERS_DISAGREE, chance)
+    return Verdict(choice, None, confidence)
