@@ -127,6 +127,7 @@ class Domain(_Model):
         fillers: Phrases that never change an answer: greetings, politeness, hesitation.
         function_words: Words that carry grammar only.
         protected: Class -> words that can turn an answer.
+        irrelevant: Protected classes that turn no answer when only politeness names them ("need to know").
         rewrites: Spellings -> the words they stand for, applied before anything is read.
         personal: Kind of personal data -> regular expression over the text as typed.
         follow_ups: Phrases that, at the start of an utterance, need an earlier turn.
@@ -143,6 +144,7 @@ class Domain(_Model):
     fillers: Phrases = []
     function_words: Phrases = []
     protected: dict[Name, Phrases] = {}
+    irrelevant: list[Name] = []
     rewrites: dict[str, str] = {}
     personal: dict[Name, str] = {}
     follow_ups: Phrases = []
@@ -163,6 +165,7 @@ class Domain(_Model):
                 unknown = references(pattern) - set(self.concepts)
                 if unknown:
                     problems.append(f"{where}: {pattern!r} names unknown concepts {sorted(unknown)}")
+        problems += [f"irrelevant names an unknown class {n!r}" for n in self.irrelevant if n not in self.protected]
         problems += [f"carries names an unknown concept {n!r}" for n in self.carries if n not in self.concepts]
         for name, intent in self.intents.items():
             problems += [f"intents.{name}: {text}" for text in self._intent_problems(intent)]

@@ -14,7 +14,7 @@ from slotcache.key import Key
 from slotcache.model_files import check_labels, has_model
 from slotcache.parsing import hygiene
 from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, settle
-from slotcache.parsing.guard import Account, account
+from slotcache.parsing.guard import Account, account, fingerprint
 from slotcache.parsing.learned import LearnedReading, Model
 from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
 from slotcache.parsing.normalise import Normaliser, Token
@@ -183,6 +183,9 @@ class Parser:
             slots=dict(sorted(reading.slots.items())),
             owner=self._owner(reading, trace),
             confidence=verdict.confidence,
+            fingerprint=fingerprint(
+                trace.account.unmeant, {*self.domain.irrelevant, *self.domain.intents[reading.intent].irrelevant}
+            ),
             fillable=not reading.merged and not trace.personal,
         )
 
