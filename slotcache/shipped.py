@@ -1,4 +1,4 @@
-"""Where the models and the base examples lie: inside the installed wheel, or in the checkout of an editable install."""
+"""Where the base examples and other assets lie: inside the installed wheel, or in the checkout of an editable install."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _PACKAGE: Final = Path(__file__).parent
 
 
 def shipped(name: str) -> Path:
-    """Path of a folder that ships with slotcache, such as `models` or `training/gate`.
+    """Path of a folder that ships with slotcache: `models`, `training/groups` or `training/gate`.
 
-    The path exists in every complete installation; it is not checked here.
+    The wheel carries `training/gate` as `slotcache/_training/gate`. Whether the folder is there is not checked.
     """
-    in_wheel = _PACKAGE / "_shipped"
-    return (in_wheel if in_wheel.is_dir() else _PACKAGE.parent) / name
+    in_wheel = _PACKAGE / f"_{name}"
+    return in_wheel if in_wheel.is_dir() else _PACKAGE.parent / name

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import check, evaluate, explain, parse
+from slotcache.cli import ask, check, evaluate, explain, parse, replay
 from slotcache.errors import SlotcacheError
 
 
@@ -50,6 +50,8 @@ def _root(
     pass
 
 
+app.command("ask")(ask.ask)
+app.command("replay")(replay.replay)
 app.command("parse")(parse.parse)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

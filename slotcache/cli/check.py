@@ -21,10 +21,11 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 when anything is found.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Validate a domain: errors with file, line and fix, then what is valid but cannot be meant.
+    """Validate a domain: errors with file, line and fix, and what is valid but cannot be meant.
 
     Exit status 2 when the domain cannot be used.
     """
+    from slotcache.domain.check import Kind
     from slotcache.domain.check import check as look
     from slotcache.domain.loader import load_domain, load_domain_and_places
     from slotcache.evaluation.rows import read_rows
@@ -45,8 +46,10 @@ def check(
             print(f"{place(finding.path)}: {'.'.join(finding.path)}: {finding.message} [{finding.kind.value}]")
         values = sum(len(slot.values) for slot in loaded.slots.values())
         print(
-            f"{loaded.name}: valid; {len(loaded.intents)} intents, {len(loaded.slots)} slots with {values} values, "
+            f"{loaded.name}: {len(loaded.intents)} intents, {len(loaded.slots)} slots with {values} values, "
             f"{len(loaded.concepts)} concepts; {len(findings)} to look at"
         )
+    if any(finding.kind is Kind.BAD_PATTERN for finding in findings):
+        raise typer.Exit(2)
     if strict and findings:
         raise typer.Exit(1)

@@ -50,7 +50,8 @@ def check(
         base: The domain that it extends, whose unused parts are nobody's mistake.
         examples: Intents that have labelled examples; None when examples are not looked at.
     """
-    findings = [*_alike(domain, words), *_values(domain), *_unused(domain), *_frames(domain)]
+    findings = [*_malformed(domain, words), *_alike(domain, words)]
+    findings += [*_values(domain), *_unused(domain), *_frames(domain)]
     findings = [f for f in findings if f.kind not in _UNUSED or not _inherited(f.path, base)]
     if examples is not None:
         findings += [
@@ -73,6 +74,33 @@ def _inherited(path: tuple[str, ...], base: Domain | None) -> bool:
     return name in base.slots and (not value or value[-1] in base.slots[name].values)
 
 
+def _malformed(domain: Domain, words: Words) -> Iterator[Finding]:
+    """Phrases that cannot be read; a parser of this domain does not start."""
+    for path, phrases in _phrases(domain):
+        for phrase in phrases:
+            try:
+                list(expand(phrase.removeprefix("^ "), words))
+            except PatternError as error:
+                yield Finding(Kind.BAD_PATTERN, path, str(error))
+
+
+def _phrases(domain: Domain) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    yield ("fillers",), domain.fillers
+    for name, phrases in domain.concepts.items():
+        yield ("concepts", name), phrases
+    for name, slot in domain.slots.items():
+        yield ("slots", name, "patterns"), slot.patterns
+        for value, phrases in slot.values.items():
+            yield ("slots", name, "values", value), phrases
+
+
+def _expanded(phrase: str, words: Words) -> list[tuple[tuple[str, ...], ...]]:
+    try:
+        return list(expand(phrase.removeprefix("^ "), words))
+    except PatternError:
+        return []  # told by `_malformed`
+
+
 def _alike(domain: Domain, words: Words) -> Iterator[Finding]:
     """Two values of one slot that one phrase says: every question with it abstains as a conflict."""
     for name, slot in domain.slots.items():
@@ -80,12 +108,7 @@ def _alike(domain: Domain, words: Words) -> Iterator[Finding]:
         for value, phrases in slot.values.items():
             for phrase in phrases:
                 path = ("slots", name, "values", value)
-                try:
-                    sequences = list(expand(phrase.removeprefix("^ "), words))
-                except PatternError as error:
-                    yield Finding(Kind.BAD_PATTERN, path, str(error))
-                    continue
-                for sequence in sequences:
+                for sequence in _expanded(phrase, words):
                     other = said.setdefault(sequence, value)
                     if other != value:
                         message = f"{phrase!r} also says {other!r}; keep it under one of the two"
@@ -121,10 +144,7 @@ def _unused(domain: Domain) -> Iterator[Finding]:
         if name not in named and not slot.everywhere and not evokes:
             yield Finding(Kind.UNUSED_SLOT, ("slots", name), "no intent names this slot; questions with it abstain")
     carried = {*domain.carries, *(name for intent in domain.intents.values() for name in intent.carries)}
-    patterns = [p for phrases in domain.concepts.values() for p in phrases] + list(domain.fillers)
-    patterns += [p for slot in domain.slots.values() for phrases in slot.values.values() for p in phrases]
-    patterns += [p for slot in domain.slots.values() for p in slot.patterns]
-    referred = {name for pattern in patterns for name in references(pattern)}
+    referred = {name for _, phrases in _phrases(domain) for phrase in phrases for name in references(phrase)}
     for name, phrases in domain.concepts.items():
         if not phrases:
             yield Finding(Kind.UNSAYABLE, ("concepts", name), "no phrase says this concept; add one, or remove it")
