@@ -29,13 +29,16 @@ class Key:
     """An exact question: intent plus slot values, sorted by slot name.
 
     Two keys are equal exactly when they print alike; values that are not plain words are printed as JSON
-    strings, so no value can imitate the punctuation around it.
+    strings, so no value can imitate the punctuation around it. Lone surrogates are refused: two of them side by
+    side would print like the one character that they encode.
     """
 
     intent: str
     slots: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if any(_SURROGATE.search(value) for _, value in self.slots):
+            raise KeyFormatError("a slot value holds a lone surrogate, which is not text")
         if self.intent == VERBATIM:
             if len(self.slots) != 1 or self.slots[0][0] != "text":
                 raise KeyFormatError("a verbatim key carries one slot, 'text'; use Key.verbatim(text)")

@@ -98,13 +98,12 @@ class SqliteStore:
             return stored
 
     def _make_room(self, db: sqlite3.Connection, now: float) -> None:
-        tallies = dict(db.execute("SELECT name, value FROM tallies").fetchall())
-        excess = tallies["entries"] - self._max_entries
+        excess = _tally(db, "entries") - self._max_entries
         if excess > 0:
             excess -= _retire_where(db, "expires <= ? ORDER BY expires LIMIT ?", (now, excess), "expired", now)
         if excess > 0:
             _retire_where(db, "1 ORDER BY approved, created LIMIT ?", (excess,), "evicted", now)
-        surplus = tallies["history"] - self._max_history
+        surplus = _tally(db, "history") - self._max_history
         if surplus > 0:
             oldest = "SELECT number FROM history ORDER BY number LIMIT ?"
             db.execute(f"DELETE FROM history WHERE number IN ({oldest})", (surplus,))
@@ -236,6 +235,10 @@ class SqliteStore:
                 self._unreadable += 1
             else:
                 yield entry
+
+
+def _tally(db: sqlite3.Connection, name: str) -> int:
+    return int(db.execute("SELECT value FROM tallies WHERE name = ?", (name,)).fetchone()[0])
 
 
 def _entry(row: Sequence[object]) -> Entry | None:

@@ -14,7 +14,7 @@ from typing import Final
 from filelock import FileLock
 
 from slotcache.errors import StoreError, StoreUnavailable
-from slotcache.stores.sqlite_schema import prepare
+from slotcache.stores.sqlite_schema import prepare, recognise
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BESIDE: Final = ("", "-wal", "-shm")
@@ -128,6 +128,7 @@ class SqliteFile:
             self.path, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         try:
+            recognise(connection, str(self.path))
             # A committed transaction survives the death of the process; only a power cut may take the last ones.
             for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {pragma}")

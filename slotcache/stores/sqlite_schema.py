@@ -94,35 +94,13 @@ END;
 """
 
 
-def prepare(connection: sqlite3.Connection, where: str) -> None:
-    """Make the tables in a new file, or check that an existing one can be used.
-
-    Args:
-        connection: Open, in autocommit mode.
-        where: The file, for messages.
+def recognise(connection: sqlite3.Connection, where: str) -> int:
+    """The schema version of a file, 0 for a new one; changes nothing.
 
     Raises:
         StoreError: the file belongs to another program or to a newer slotcache.
         sqlite3.Error: the file is damaged or cannot be reached.
     """
-    version = _version(connection, where)
-    if version == SCHEMA_VERSION:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have made the tables while this one waited for its turn.
-        if _version(connection, where) == 0:
-            for statement in _statements(_TABLES):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-
-
-def _version(connection: sqlite3.Connection, where: str) -> int:
     owner, version, tables = (
         connection.execute(question).fetchone()[0]
         for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
@@ -135,6 +113,34 @@ def _version(connection: sqlite3.Connection, where: str) -> int:
             "name another file"
         )
     return int(version)
+
+
+def prepare(connection: sqlite3.Connection, where: str) -> None:
+    """Make the tables in a new file, or check that an existing one can be used.
+
+    Args:
+        connection: Open, in autocommit mode.
+        where: The file, for messages.
+
+    Raises:
+        StoreError: the file belongs to another program or to a newer slotcache.
+        sqlite3.Error: the file is damaged or cannot be reached.
+    """
+    version = recognise(connection, where)
+    if version == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have made the tables while this one waited for its turn.
+        if recognise(connection, where) == 0:
+            for statement in _statements(_TABLES):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def _statements(script: str) -> list[str]:
