@@ -1,7 +1,7 @@
 """Finds a model folder, reads its manifest and proves that every file is the one the manifest was written for.
 
-A model folder holds ONNX graphs and JSON only. Folders are looked for in this order: the argument, `SLOTCACHE_MODELS`, the
-user's data folder (where promotion writes), then what shipped in the wheel or the checkout.
+A model folder holds ONNX graphs and JSON only. Folders are looked for in this order: the argument,
+`SLOTCACHE_MODELS`, the user's data folder (where promotion writes), then what shipped in the wheel or the checkout.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ def find_model(argument: str | Path | None = None, *, domain: str = "order_suppo
             return found
     looked = ", ".join(map(str, places))
     raise ModelError(
-        f"no model for the domain {domain!r} in {looked}; name a model folder, set {ENVIRONMENT}, or train one with `slotcache learn`"
+        f"no model for the domain {domain!r} in {looked}; "
+        f"name a model folder, set {ENVIRONMENT}, or train one with `slotcache learn`"
     )
 
 
@@ -160,7 +161,9 @@ def read_manifest(folder: Path) -> Manifest:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}; install the model again") from None
     if isinstance(data, dict) and data.get("format") != FORMAT:
-        raise ModelError(f"{path} has format {data.get('format')!r}, this version reads {FORMAT}; train or install a matching model")
+        raise ModelError(
+            f"{path} has format {data.get('format')!r}, this version reads {FORMAT}; train or install a matching model"
+        )
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
@@ -181,7 +184,9 @@ def verify(folder: Path) -> Manifest:
         raise ModelError(f"{folder / MANIFEST} gives no digest for {name}; install the model again")
     for name, digest in manifest.files.items():
         if Path(name).name != name:
-            raise ModelError(f"{folder / MANIFEST} names {name!r}, which is outside of the folder; do not use this model")
+            raise ModelError(
+                f"{folder / MANIFEST} names {name!r}, which is outside of the folder; do not use this model"
+            )
         if not (folder / name).is_file():
             raise ModelError(f"{folder / name} is missing; install the model again")
         if sha256(folder / name) != digest:
@@ -189,7 +194,9 @@ def verify(folder: Path) -> Manifest:
     return manifest
 
 
-def check_labels(manifest: Manifest, *, domain: str, intents: Mapping[str, object], slots: Mapping[str, object]) -> None:
+def check_labels(
+    manifest: Manifest, *, domain: str, intents: Mapping[str, object], slots: Mapping[str, object]
+) -> None:
     """Refuse a model that speaks of intents or slots a domain does not have.
 
     Intents and slots that the domain has and the model lacks are fine: there the learned reader is silent.
@@ -198,12 +205,17 @@ def check_labels(manifest: Manifest, *, domain: str, intents: Mapping[str, objec
         ModelError: the model was made for another domain, or for an older one.
     """
     if manifest.domain != domain:
-        raise ModelError(f"model {manifest.version} is for the domain {manifest.domain!r}, not {domain!r}; train one with `slotcache learn`")
+        raise ModelError(
+            f"model {manifest.version} is for the domain {manifest.domain!r}, not {domain!r}; "
+            "train one with `slotcache learn`"
+        )
     known = {label.partition("/")[0] for label in manifest.heads.classes} - {"out_of_scope"}
     unknown = sorted(known - set(intents)) + sorted(set(manifest.heads.slots) - set(slots))
     if unknown:
         names = ", ".join(unknown[:5]) + (" ..." if len(unknown) > 5 else "")
-        raise ModelError(f"model {manifest.version} reads {names}, which the domain does not have; retrain it with `slotcache learn`")
+        raise ModelError(
+            f"model {manifest.version} reads {names}, which the domain does not have; retrain it with `slotcache learn`"
+        )
 
 
 def sha256(path: Path) -> str:
@@ -228,7 +240,9 @@ def _in(place: Path, domain: str) -> Path | None:
     chosen = _current(place).get(domain)
     if chosen is not None:
         if not (place / chosen / MANIFEST).is_file():
-            raise ModelError(f"{place / CURRENT} names {chosen!r}, which is not there; put it back or name another version")
+            raise ModelError(
+                f"{place / CURRENT} names {chosen!r}, which is not there; put it back or name another version"
+            )
         return place / chosen
     folders = [path.parent for path in place.glob(f"*/{MANIFEST}") if read_manifest(path.parent).domain == domain]
     return max(folders, key=lambda folder: _natural(folder.name), default=None)
@@ -241,7 +255,9 @@ def _current(root: Path) -> dict[str, str]:
     try:
         names = json.loads(pointer.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{pointer} cannot be read: {error}; write {{domain: version}} into it, or remove it") from None
+        raise ModelError(
+            f"{pointer} cannot be read: {error}; write {{domain: version}} into it, or remove it"
+        ) from None
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
         raise ModelError(f"{pointer} does not map domains to versions; write {{domain: version}} into it, or remove it")
     return names

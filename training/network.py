@@ -62,6 +62,15 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(WIDTH, eps=EPSILON)
         self.layers = nn.ModuleList(Layer() for _ in shape.layers)
 
+    def thinned(self, kept: Sequence[int]) -> Encoder:
+        """A copy that has only the given layers."""
+        thin = Encoder(Shape(self.shape.pieces, tuple(self.shape.layers[at] for at in kept)))
+        for part in ("pieces", "positions", "norm"):
+            getattr(thin, part).load_state_dict(getattr(self, part).state_dict())
+        for new, old in enumerate(kept):
+            thin.layers[new].load_state_dict(self.layers[old].state_dict())
+        return thin
+
     def hidden(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Vectors of the word pieces, shape (batch, length, 384). `mask` is 1 where a piece stands."""
         places = torch.arange(ids.shape[1], device=ids.device)
@@ -89,6 +98,11 @@ class Probe(nn.Module):
         self.encoder = encoder
         self.proxies = nn.Parameter(torch.randn(sizes["meaning"], WIDTH) / WIDTH**0.5)
         self.heads = nn.ModuleDict({name: nn.Linear(WIDTH, size) for name, size in sizes.items() if name != "meaning"})
+
+    def adopt(self, teacher: Probe) -> None:
+        """Start from a teacher's directions and heads."""
+        self.proxies.data.copy_(teacher.proxies.data)
+        self.heads.load_state_dict(teacher.heads.state_dict())
 
 
 def from_base(folder: Path, order: Sequence[int], layers: Sequence[int]) -> Encoder:

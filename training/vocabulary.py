@@ -1,7 +1,7 @@
 """Trims the encoder's vocabulary to what customers write, so that the shipped file is small.
 
-BERT's word pieces are ordered by frequency. Kept are the special pieces, every single character, the most frequent pieces,
-and every piece that the training text uses. What is dropped is still read, in smaller pieces.
+BERT's word pieces are ordered by frequency. Kept are the special pieces, every single character, the most frequent
+pieces, and every piece that the training text uses. What is dropped is still read, in smaller pieces.
 """
 
 from __future__ import annotations

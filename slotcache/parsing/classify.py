@@ -65,7 +65,8 @@ class Classifier:
             prototypes, shape (prototypes,).
         """
         buckets, values = self._ngrams(text)
-        logits, cosines = self._session.run(["logits", "cosines"], {"vector": vector, "buckets": buckets, "values": values})
+        inputs = {"vector": vector, "buckets": buckets, "values": values}
+        logits, cosines = self._session.run(["logits", "cosines"], inputs)
         classes = _softmax(logits[: len(self._owner)])
         intents = np.bincount(self._owner, weights=classes, minlength=len(self.intents))
         return _ranked(self.intents, intents), SlotDistributions(self.slots, logits), cosines

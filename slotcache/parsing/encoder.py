@@ -55,7 +55,9 @@ class Encoder:
         Returns:
             A unit vector of shape (1, width), and whether the text was longer than the encoder reads.
         """
-        encoding = self._tokenizer.encode(text[:MAX_CHARACTERS])
+        # Lone surrogates are no text that the tokenizer takes.
+        seen = text[:MAX_CHARACTERS].encode(errors="replace").decode()
+        encoding = self._tokenizer.encode(seen)
         ids = np.array([encoding.ids], dtype=np.int64)
         (vector,) = self._session.run(None, {"ids": ids})
         return vector, bool(encoding.overflowing) or len(text) > MAX_CHARACTERS

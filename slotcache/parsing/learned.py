@@ -10,7 +10,7 @@ from typing import Self
 from slotcache.errors import ModelError
 from slotcache.model_files import Manifest, find_model, verify
 from slotcache.parsing.classify import Classifier, Ranked
-from slotcache.parsing.encoder import Encoder
+from slotcache.parsing.encoder import MAX_CHARACTERS, Encoder
 from slotcache.parsing.propose import Proposer
 
 
@@ -20,9 +20,9 @@ class LearnedReading:
 
     Attributes:
         candidates: Nearest intents with their cosines, best first, above the model's floor.
-        intents: Every intent, `out_of_scope` among them, with its calibrated probability, best first; they add up to 1.
-        slots: Slot name -> its values with calibrated probabilities, best first; the value `-` says that the utterance
-            does not speak of the slot. They hold given that the intent read has that slot.
+        intents: Every intent, `out_of_scope` among them, with its calibrated probability, best first. They add up to 1.
+        slots: Slot name -> its values with calibrated probabilities, best first. The value `-` says that the key of the
+            utterance does not hold the slot.
         truncated: Whether the text is longer than the encoder reads, so that its end was not seen by it.
     """
 
@@ -50,8 +50,8 @@ class Model:
         """Load and verify a model.
 
         Args:
-            path: A model folder or a folder of versions; None looks where models are kept (see `slotcache.model_files`).
-            domain: Name of the domain that the model must be for.
+            path: A model folder or a folder of versions; None looks where models are kept (see
+            `slotcache.model_files`). domain: Name of the domain that the model must be for.
 
         Raises:
             ModelError: no model is found, a file is damaged, or it is for another domain.
@@ -59,7 +59,9 @@ class Model:
         folder = find_model(path, domain=domain)
         manifest = verify(folder)
         if manifest.domain != domain:
-            raise ModelError(f"{folder} is a model for the domain {manifest.domain!r}, not {domain!r}; name a model made for it")
+            raise ModelError(
+                f"{folder} is a model for the domain {manifest.domain!r}, not {domain!r}; name a model made for it"
+            )
         return cls(folder, manifest)
 
     @property
@@ -80,5 +82,5 @@ class Model:
     def read(self, text: str) -> LearnedReading:
         """Read one utterance."""
         vector, truncated = self.encoder(text)
-        intents, slots, cosines = self._classify(text, vector)
+        intents, slots, cosines = self._classify(text[:MAX_CHARACTERS], vector)
         return LearnedReading(self._propose(cosines), intents, slots, truncated)

@@ -1,7 +1,7 @@
 """Word and character n-grams of an utterance, hashed into a fixed number of buckets.
 
-The hash is CRC-32, so that a model reads the same features in every process, version and machine. The same function feeds
-training and serving.
+The hash is CRC-32, so that a model reads the same features in every process, version and machine. The same function
+feeds training and serving.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Ngrams:
         """Return the buckets of a text, ascending and distinct, and their values.
 
         Returns:
-            Bucket numbers, shape (n,), and values, shape (n,), of Euclidean length 1. A text without letters, digits or
-            punctuation has bucket 0 with value 0.
+            Bucket numbers, shape (n,), and values, shape (n,), of Euclidean length 1. A text without letters,
+            digits or punctuation has bucket 0 with value 0.
         """
         tokens = _TOKEN.findall(text.lower().translate(_QUIET))
         found: set[int] = set()
@@ -51,7 +51,7 @@ class Ngrams:
         for size in range(1, self.words + 1):
             prefix = f"{size}|"
             for at in range(len(tokens) - size + 1):
-                found.add(crc((prefix + " ".join(tokens[at : at + size])).encode()))
+                found.add(crc((prefix + " ".join(tokens[at : at + size])).encode(errors="replace")))
         if not found:
             return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.float32)
         buckets = np.unique(np.fromiter(found, dtype=np.int64, count=len(found)) % self.buckets)
@@ -62,7 +62,7 @@ class Ngrams:
 def _characters(token: str, shortest: int, longest: int) -> tuple[int, ...]:
     marked = f"<{token}>"
     return tuple(
-        zlib.crc32(f"c|{marked[at : at + size]}".encode())
+        zlib.crc32(f"c|{marked[at : at + size]}".encode(errors="replace"))
         for size in range(shortest, min(longest, len(marked)) + 1)
         for at in range(len(marked) - size + 1)
     )
