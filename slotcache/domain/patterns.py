@@ -8,6 +8,7 @@ A pattern is a phrase; its elements are separated by spaces.
     <duration>      a typed quantity (see `slotcache.parsing.quantities`)
     a|b|{c}         any of these
     element?        may be absent
+    +element        follows the element before it directly, with nothing passed over
     ^               (first) the phrase must open a clause, after greetings and fillers
 
 Function words and one-word fillers that stand between two elements of a pattern are passed over, so that
@@ -18,11 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Final
 
 from slotcache.domain.inflection import inflections
 
 Label = str
-"""A word, `{concept}` or `<type>`."""
+"""A word, `{concept}`, `<type>`, or `ADJACENT`."""
+
+ADJACENT: Final = "+"
+"""Label of the step that allows nothing between the elements around it."""
 
 Words = Callable[[str], tuple[str, ...]]
 """The normaliser: text -> normalised words."""
@@ -57,7 +62,8 @@ def expand(pattern: str, words: Words) -> Iterator[tuple[tuple[Label, ...], ...]
 def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
     """Ways to fill one element; each way is a sequence of (alternatives per step)."""
     optional = element.endswith("?")
-    body = element[:-1] if optional else element
+    adjacent = element.startswith(ADJACENT)
+    body = element.removeprefix(ADJACENT).removesuffix("?")
     single: list[Label] = []
     ways: list[tuple[tuple[Label, ...], ...]] = []
     for alternative in body.split("|"):
@@ -84,6 +90,8 @@ def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
                 ways.append(tuple((word,) for word in normal))
     if single:
         ways.append((tuple(dict.fromkeys(single)),))
+    if adjacent:
+        ways = [((ADJACENT,), *way) for way in ways]
     if optional:
         ways.append(())
     return ways
@@ -93,7 +101,7 @@ def references(pattern: str) -> set[str]:
     """Names of the concepts that a pattern refers to."""
     found = set()
     for element in pattern.split():
-        for alternative in element.rstrip("?").split("|"):
+        for alternative in element.removeprefix(ADJACENT).removesuffix("?").split("|"):
             if alternative.startswith("{") and alternative.endswith("}"):
                 found.add(alternative[1:-1])
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from slotcache.domain.patterns import expand
+from slotcache.domain.patterns import ADJACENT, expand
 from slotcache.domain.schema import Domain
 from slotcache.parsing.normalise import Normaliser
 from slotcache.parsing.quantities import Quantity
@@ -91,7 +91,7 @@ class Lexicon:
         for labels in sequence:
             node = node.following(labels)
             for label in labels:
-                if label[0] not in "{<":
+                if label[0] not in "{<" and label != ADJACENT:
                     self.vocabulary.setdefault(label, set()).add(sense)
         if sense not in node.senses:
             node.senses.append(sense)
@@ -179,6 +179,8 @@ class Lexicon:
                     yield end, covered, sense, carried
                 if child.edges:
                     stack.append((child, end, covered, 0, carried))
+            if skipped == 0:
+                stack.extend((child, at, used, MAX_SKIPPED, value) for child in edges.get(ADJACENT, ()))
             if at > start and skipped < MAX_SKIPPED and words[at] in self.skippable:
                 stack.append((node, at + 1, used, skipped + 1, value))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import product
+from math import prod
 from typing import Final
 
 from slotcache.domain.schema import Domain, Intent
@@ -12,8 +13,8 @@ from slotcache.errors import Abstain
 from slotcache.parsing.lexicon import FILLER, Sense, Span
 from slotcache.parsing.normalise import Token
 
-MAX_READINGS: Final = 96
-"""Combinations of ambiguous phrases that are tried."""
+MAX_READINGS: Final = 256
+"""Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,6 @@ class Reading:
         merged: Whether a value was merged into another one.
         heard: Number of slot values said, not defaulted; of two readings of one intent the fuller one stands.
         ignored: Slots whose values were heard and dropped.
-        unexplained: Concepts that the intent does not account for.
     """
 
     intent: str
@@ -49,7 +49,6 @@ class Reading:
     merged: bool = False
     heard: int = 0
     ignored: tuple[str, ...] = ()
-    unexplained: tuple[str, ...] = ()
 
 
 class Reader:
@@ -71,43 +70,69 @@ class Reader:
 
         A reading that explains every phrase comes before one that does not, whatever else it explains.
         """
+        present = {sense for span in cover for sense in span.senses}
+        present |= {Sense("slot", sense.name, "*") for sense in present if sense.kind == "slot"}
         readings: dict[tuple[str, tuple[tuple[str, str], ...], Abstain | None], Reading] = {}
-        for senses in islice(product(*(span.senses for span in cover)), MAX_READINGS):
-            for reading in self._readings(senses):
+        for frame in self._evoked(present):
+            for reading in self._apply(frame, cover):
                 key = (reading.intent, tuple(sorted(reading.slots.items())), reading.abstain)
                 known = readings.get(key)
-                if known is None or reading.evoked > known.evoked:
+                if known is None or _rank(reading) < _rank(known):
                     readings[key] = reading
         return sorted(readings.values(), key=_rank)
 
-    def _readings(self, senses: Sequence[Sense]) -> Iterator[Reading]:
-        concepts = {sense for sense in senses if sense.kind == "concept"}
-        values: dict[str, set[str]] = {}
-        for sense in senses:
-            if sense.kind == "slot":
-                values.setdefault(sense.name, set()).add(sense.value)
-        present = concepts | {Sense("slot", name, value) for name, given in values.items() for value in given}
-        present |= {Sense("slot", name, "*") for name in values}
+    def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
+        """Frames whose every element is there in some sense."""
         done: set[int] = set()
         for sense in present:
             for frame in self._frames.get(sense, ()):
                 if id(frame) not in done and all(any(s in present for s in element) for element in frame.elements):
                     done.add(id(frame))
-                    yield self._apply(frame, concepts, values)
+                    yield frame
 
-    def _apply(self, frame: Frame, concepts: set[Sense], values: Mapping[str, set[str]]) -> Reading:
+    def _apply(self, frame: Frame, cover: Sequence[Span]) -> Iterator[Reading]:
+        """Readings of a cover by one frame: one for each choice among the senses that the intent can place."""
         intent = self._domain.intents[frame.intent]
         named = {sense for element in frame.elements for sense in element}
-        unexplained = sorted(
-            sense.name for sense in concepts if sense not in named and sense.name not in self._carried[frame.intent]
-        )
-        consumed = {sense.name for sense in named if sense.kind == "slot"} - set(intent.slots)
-        heard = {name: set(given) for name, given in values.items()}
+        choices: list[tuple[Sense, ...]] = []
+        unexplained: list[str] = []
+        for span in cover:
+            fitting = tuple(sense for sense in span.senses if self._fits(sense, intent, frame.intent, named))
+            if fitting:
+                choices.append(fitting)
+            else:
+                unexplained.append(_printed(span.senses[0]))
+        if unexplained:
+            yield Reading(frame.intent, abstain=Abstain.RESIDUE, detail=tuple(unexplained), evoked=len(frame.elements))
+        elif prod(map(len, choices)) > MAX_READINGS:
+            yield Reading(frame.intent, abstain=Abstain.AMBIGUOUS, evoked=len(frame.elements))
+        else:
+            for senses in product(*choices):
+                if all(any(_is(sense, s) for s in senses for sense in element) for element in frame.elements):
+                    yield self._reading(frame, intent, senses, named)
+
+    def _fits(self, sense: Sense, intent: Intent, name: str, named: Collection[Sense]) -> bool:
+        if sense.kind == "concept":
+            return sense in named or sense.name in self._carried[name]
+        if sense.kind == "slot":
+            return (
+                sense.name in intent.slots
+                or sense.name in intent.ignore
+                or sense.name in self._everywhere
+                or sense in named
+                or Sense("slot", sense.name, "*") in named
+            )
+        return True
+
+    def _reading(self, frame: Frame, intent: Intent, senses: Sequence[Sense], named: Collection[Sense]) -> Reading:
+        heard: dict[str, set[str]] = {}
+        for sense in senses:
+            if sense.kind == "slot":
+                heard.setdefault(sense.name, set()).add(sense.value)
         for name, value in frame.implied:
             heard.setdefault(name, set()).add(value)
+        consumed = {sense.name for sense in named if sense.kind == "slot"} - set(intent.slots)
         slots, merged, problem, detail = self._slots(intent, heard, consumed)
-        if unexplained and problem is None:
-            problem, detail = Abstain.RESIDUE, tuple(unexplained)
         return Reading(
             intent=frame.intent,
             slots=slots,
@@ -117,7 +142,6 @@ class Reader:
             merged=merged,
             heard=sum(name in slots for name in heard),
             ignored=tuple(sorted(name for name in heard if name in intent.ignore)),
-            unexplained=tuple(unexplained),
         )
 
     def _slots(
@@ -189,7 +213,8 @@ def absorb_trailing(
 
 
 def _rank(reading: Reading) -> tuple[bool, int, int, int, str]:
-    return (reading.abstain is not None, len(reading.unexplained), -reading.evoked, -reading.heard, reading.intent)
+    missing = len(reading.detail) if reading.abstain is Abstain.RESIDUE else 0
+    return (reading.abstain is not None, missing, -reading.evoked, -reading.heard, reading.intent)
 
 
 def _frames(intent: str, text: str) -> Iterator[Frame]:
@@ -197,6 +222,14 @@ def _frames(intent: str, text: str) -> Iterator[Frame]:
     elements = tuple(tuple(_sense(option) for option in element.split("|")) for element in evoked.split())
     pairs = tuple((slot, value) for slot, _, value in (item.partition("=") for item in implied.split()))
     yield Frame(intent, elements, pairs)
+
+
+def _is(wanted: Sense, sense: Sense) -> bool:
+    return wanted == sense or (wanted.value == "*" and wanted.kind == sense.kind and wanted.name == sense.name)
+
+
+def _printed(sense: Sense) -> str:
+    return f"{sense.name}={sense.value}" if sense.kind == "slot" else sense.name
 
 
 def _sense(text: str) -> Sense:
