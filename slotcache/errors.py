@@ -146,7 +146,7 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Bypass.PROMPT_UNDECLARED: "The system prompt varies and no stable version was declared for it.",
     Bypass.CONTEXT_DEPENDENT: "The question depends on earlier turns and no context was passed.",
     Bypass.REQUEST_UNSUPPORTED: "The request asks for something a stored answer cannot give (tools, images, a schema, variety).",
-    Bypass.STORE_UNAVAILABLE: "The store did not answer in time; the model was called.",
+    Bypass.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
     Bypass.PARSER_FAILED: "The parser failed; the model was called and the failure counted.",
     NotStored.NOT_FILLABLE: "The utterance reads a shared key but may not fill it: not every word is accounted for by code.",
     NotStored.PERSONAL_ANSWER: "The answer holds personal data.",
@@ -159,6 +159,6 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     NotStored.APPROVED_ONLY: "The operator's policy is to serve approved answers only.",
     NotStored.LEASE_LOST: "Another caller filled the key meanwhile.",
     NotStored.INVALIDATED: "The key was invalidated while the model was answering; the answer may be stale.",
-    NotStored.STORE_UNAVAILABLE: "The store did not take the answer; the asker got it all the same.",
+    NotStored.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
 }
 """What each reason means and what to do about it, in one sentence."""

@@ -1,4 +1,4 @@
-"""Where the base examples and other assets lie: inside the installed wheel, or in the checkout of an editable install."""
+"""Where the base examples and other assets lie: in the installed wheel, or in the checkout of an editable install."""
 
 from __future__ import annotations
 

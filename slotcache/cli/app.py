@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import ask, check, evaluate, explain, parse, replay
+from slotcache.cli import ask, check, evaluate, explain, parse, reasons, replay
 from slotcache.errors import SlotcacheError
 
 
@@ -55,6 +55,7 @@ app.command("replay")(replay.replay)
 app.command("parse")(parse.parse)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)
+app.command("reasons")(reasons.reasons)
 app.add_typer(evaluate.app, name="eval")
 
 

@@ -38,7 +38,7 @@ def _rows(path: Path, needs: tuple[str, ...]) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             raise ConfigurationError(f"{path}:{number}: not JSON: {error}") from None
         if not isinstance(row, dict):
-            raise ConfigurationError(f"{path}:{number}: expected a JSON object such as {{\"text\": ...}}")
+            raise ConfigurationError(f'{path}:{number}: expected a JSON object such as {{"text": ...}}')
         missing = [name for name in needs if name not in row]
         if missing:
             raise ConfigurationError(f"{path}:{number}: the row lacks {', '.join(map(repr, missing))}")
