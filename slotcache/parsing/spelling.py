@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
+
+from slotcache.parsing.english import english_words
 
 _SHORTEST: Final = 4
 """Shorter words have too many neighbours to be repaired safely."""
 
 _TWO_EDITS_FROM: Final = 8
 """Words from this length on may differ in two places."""
-
-
-@lru_cache(maxsize=1)
-def english_words() -> dict[str, int]:
-    """English words with their frequency in a large corpus (the list that symspellpy ships)."""
-    text = files("symspellpy").joinpath("frequency_dictionary_en_82_765.txt").read_text(encoding="utf-8-sig")
-    return {word: int(count) for word, count in (line.split() for line in text.splitlines() if line.strip())}
 
 
 class Speller:
