@@ -82,15 +82,6 @@ _SHIFTS: Final = {
 }
 _PERIODS: Final = frozenset({"week", "weekend", "month", "quarter", "year"})
 _SPELT_DAYS: Final = {name: int(number) for name, number in ORDINALS.items()}
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "tenth": 10,
-}
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)\Z")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d\Z")
 _ISO: Final = re.compile(r"((?:19|20)\d\d)-(\d{1,2})-(\d{1,2})\Z")

@@ -27,8 +27,8 @@ _POINTING: Final = frozenset(_POINTERS.split())
 
 _GRAMMAR: Final = """
 i you he she it we they me us them who whom that which what when where why how if is are am was were be been has have
-had do does did can could will would shall should may might must not to for in on at by with without from as so but and or
-because than then too also please now yet still just only really off time way stop another thing else
+had do does did can could will would shall should may might must not to for in on at by with without from as so but and
+or because than then too also please now yet still just only really off time way stop another thing else
 """
 _NO_NOUN: Final = frozenset(_GRAMMAR.split())
 _OWN: Final = frozenset({"my", "the", "these", "those", "our", "them", "us"})
