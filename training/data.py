@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from slotcache.domain.schema import Domain
 from slotcache.key import Key
 from slotcache.learning.examples import OUT_OF_SCOPE, Example
 
@@ -54,6 +55,11 @@ class Corpus:
     conflicting: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def labelled(self) -> bool:
+        """Whether any meaning group has a label."""
+        return any(u.label and not u.label.intent.startswith(OUT_OF_SCOPE) for u in self.utterances)
+
     def of(self, split: str) -> list[Utterance]:
         """Utterances of one split."""
         return [u for u in self.utterances if u.split == split]
@@ -85,6 +91,27 @@ def load(folder: Path = GROUPS) -> Corpus:
     kept = _without_leaks(kept)
     unlabelled = tuple(g for g in groups if not any(u.label for u in kept if u.group == g))
     return Corpus(tuple(kept), unlabelled, conflicting, dict(Counter(u.split for u in kept)))
+
+
+def check(corpus: Corpus, domain: Domain) -> None:
+    """Refuse labels that the domain does not have, before anything is trained on them.
+
+    Raises:
+        ValueError: names the groups, and what the domain lacks.
+    """
+    problems: dict[str, None] = {}
+    for utterance in corpus.utterances:
+        label = utterance.label
+        if label is None or label.intent.startswith(OUT_OF_SCOPE):
+            continue
+        if label.intent not in domain.intents:
+            problems[f"{utterance.group}: the domain has no intent {label.intent!r}"] = None
+        for name, value in label.slots.items():
+            slot = domain.slots.get(name)
+            if slot is None or (slot.type == "closed" and value not in slot.values):
+                problems[f"{utterance.group}: the domain has no {name}={value}"] = None
+    if problems:
+        raise ValueError("labels do not fit the domain:\n  " + "\n  ".join(list(problems)[:40]))
 
 
 def examples(utterances: Iterable[Utterance], *, by_group: bool = False) -> list[Example]:

@@ -21,7 +21,9 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from slotcache.learning.heads import fit
+from slotcache.domain.loader import load_domain
+from slotcache.domain.schema import Domain
+from slotcache.learning.heads import Settings, fit
 from slotcache.learning.model_writer import assemble
 from slotcache.model_files import Manifest
 from slotcache.parsing.encoder import Encoder as ServedEncoder
@@ -55,9 +57,11 @@ DEFAULT: Final = Recipe(
 def run(out: Path, recipe: Recipe, *, work: Path, domain: str, bf16: bool) -> Manifest:
     """Run all stages that are not done and return the manifest of the new model."""
     corpus = data.load()
+    known = load_domain(domain)
+    data.check(corpus, known)
     numbers = targets.number(corpus.utterances)
     digest = _digest(corpus)
-    stage = work / _digest([digest, asdict(recipe)])[:12]
+    stage = work / digest[:12]
     stage.mkdir(parents=True, exist_ok=True)
     print(f"{len(corpus.utterances)} utterances {corpus.counts}, {numbers.sizes['meaning']} meanings")
     print(f"finished stages are kept in {stage}", flush=True)
@@ -66,17 +70,19 @@ def run(out: Path, recipe: Recipe, *, work: Path, domain: str, bf16: bool) -> Ma
     encoder = _encoder(recipe, corpus, numbers, source, tokenizer, order, stage, bf16=bf16)
     shape = export(encoder, tokenizer, stage / "encoder", max_tokens=vocabulary.MAX_TOKENS)
     served = ServedEncoder(stage / "encoder", shape)
+    by_group = not corpus.labelled
     fitted, kept, tested = (
-        data.examples(corpus.of(split), by_group=True) for split in (data.FIT, data.CALIBRATION, data.TEST)
+        data.examples(corpus.of(split), by_group=by_group) for split in (data.FIT, data.CALIBRATION, data.TEST)
     )
-    heads = fit(fitted, kept, served.many, report=lambda step: print(f"heads: {step}", flush=True))
+    settings = Settings(slots=None if by_group else _closed_slots(known))
+    heads = fit(fitted, kept, served.many, settings=settings, report=lambda step: print(f"heads: {step}", flush=True))
     return assemble(
         stage / "encoder",
         out,
         shape,
         heads,
         version=out.name,
-        domain=domain,
+        domain=known.name,
         provenance=_provenance(recipe, corpus, digest),
         measure=lambda folder: measure.measure(folder, tested),
     )
@@ -98,7 +104,8 @@ def _encoder(
     reader = Tokenizer.from_str(json.dumps(tokenizer))
     torch.manual_seed(recipe.seed)
     teacher = Probe(from_base(source, order, ALL_LAYERS), numbers.sizes)
-    tune(teacher, reader, text, recipe.teacher, stage / "teacher.safetensors", seed=recipe.seed, bf16=bf16)
+    checkpoint = stage / f"teacher-{_digest([asdict(recipe.teacher), recipe.seed])[:8]}.safetensors"
+    tune(teacher, reader, text, recipe.teacher, checkpoint, seed=recipe.seed, bf16=bf16)
     if recipe.layers == ALL_LAYERS:
         return teacher.encoder
     student = Probe(teacher.encoder.thinned(recipe.layers), numbers.sizes)
@@ -108,12 +115,17 @@ def _encoder(
         reader,
         text,
         recipe.student,
-        stage / "student.safetensors",
+        stage / f"student-{_digest(asdict(recipe))[:8]}.safetensors",
         seed=recipe.seed,
         bf16=bf16,
         teacher=teacher.encoder.eval(),
     )
     return student.encoder
+
+
+def _closed_slots(domain: Domain) -> frozenset[str]:
+    """Slots whose values can be learned from examples: listed ones that not every key may carry."""
+    return frozenset(n for n, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere)
 
 
 def _provenance(recipe: Recipe, corpus: data.Corpus, digest: str) -> dict[str, Any]:
@@ -156,7 +168,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the new model; its name is the version")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of finished stages")
-    parser.add_argument("--domain", default="order_support", help="domain that the labels belong to")
+    parser.add_argument(
+        "--domain", default="order_support", help="name or path of the domain that the labels belong to"
+    )
     parser.add_argument(
         "--layers", default=",".join(map(str, DEFAULT.layers)), help="layers of the base encoder to keep"
     )
