@@ -68,7 +68,8 @@ class Classifier:
         inputs = {"vector": vector, "buckets": buckets, "values": values}
         logits, cosines = self._session.run(["logits", "cosines"], inputs)
         classes = _softmax(logits[: len(self._owner)])
-        intents = np.bincount(self._owner, weights=classes, minlength=len(self.intents))
+        intents = np.zeros(len(self.intents))
+        np.add.at(intents, self._owner, classes)
         return _ranked(self.intents, intents), SlotDistributions(self.slots, logits), cosines
 
 
