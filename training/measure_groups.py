@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from itertools import combinations
 from pathlib import Path
 
+from slotcache.domain.loader import load_domain
 from slotcache.parsing.parser import Parser
 
 GROUPS = Path(__file__).parent / "groups"
@@ -23,9 +24,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--area", default="", help="prefix of the group ids, such as ord or del-01")
     parser.add_argument("--show", default="merges", choices=["residue", "splits", "merges", "groups", "abstain"])
+    parser.add_argument("--domain", default="order_support", help="a domain folder or file")
     parser.add_argument("--limit", type=int, default=40)
     options = parser.parse_args()
-    reader = Parser.load()
+    reader = Parser(load_domain(options.domain))
     rows = [
         json.loads(line)
         for area in AREAS
