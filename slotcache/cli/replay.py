@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slotcache.cli.options import DomainOption, JsonOption
-from slotcache.errors import ConfigurationError
+from slotcache.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,7 +60,13 @@ def replay(
     with progress("replaying", len(traffic), quiet=as_json) as step:
         for outcome in run.run(traffic):
             step(outcome)
-    cosine = _cosine(traffic, domain, quiet=as_json) if demo else []
+    cosine = []
+    if demo:
+        try:
+            cosine = _cosine(traffic, domain, quiet=as_json)
+        except ModelError as error:
+            # A domain without a model is read by code alone; only the comparison needs the encoder.
+            print(f"slotcache: no cosine cache to compare with: {error}", file=sys.stderr)
     if as_json:
         print(json.dumps(_as_json(run.report, cosine, call_seconds)))
     else:
