@@ -1,7 +1,8 @@
 """Two readers, one key: what stands when the deterministic and the learned reader have both spoken.
 
-The learned reader never writes a key. It confirms what the deterministic reader read, picks between two readings that
-explain every word equally well, or refuses; a refusal is an abstention with its reason.
+The learned reader never writes a slot value. It confirms what the deterministic reader read, picks between two readings
+that explain every word equally well, names the intent where no frame did but its vocabulary explains every word, or
+refuses; a refusal is an abstention with its reason.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ class Bars:
         veto: Probability from which another intent (or `out_of_scope`) overrules a deterministic reading.
         slot_veto: Probability from which another value of a slot does.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
+        alone: Probability from which it may name the intent when no frame evoked one; every word must still be explained
+            by that intent's vocabulary, and every slot head must agree with the values that code read.
     """
 
     veto: float = 0.9
     slot_veto: float = 0.97
     choose: float = 0.9
+    alone: float = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +80,15 @@ def settle(
         if value != choice.slots.get(slot, ABSENT) and slot not in choice.ignored and sure >= bars.slot_veto:
             return Verdict(None, Abstain.READERS_DISAGREE, chance)
     return Verdict(choice, None, confidence)
+
+
+def confirms(reading: Reading, learned: LearnedReading, bars: Bars, *, closed: Collection[str]) -> float | None:
+    """Confidence in a reading whose intent only the learned reader named; None when it is not certain of all of it."""
+    top, chance = learned.intents[0]
+    if top != reading.intent or chance < bars.alone or learned.truncated:
+        return None
+    for slot in closed:
+        values = learned.slots.get(slot)
+        if values and values[0][0] != reading.slots.get(slot, ABSENT):
+            return None
+    return chance

@@ -13,7 +13,7 @@ from slotcache.errors import Abstain
 from slotcache.key import Key
 from slotcache.model_files import check_labels, has_model
 from slotcache.parsing import hygiene
-from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, settle
+from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, confirms, settle
 from slotcache.parsing.guard import Account, account, fingerprint
 from slotcache.parsing.learned import LearnedReading, Model
 from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
@@ -160,7 +160,10 @@ class Parser:
         if self.model is not None:
             trace.learned = self.model.read(trace.text)
         base = replace(base, candidates=_candidates(trace))
-        if trace.account.residue or not trace.readings:
+        if trace.account.residue:
+            return replace(base, abstain=self._silent(trace))
+        confidence = self._named_alone(trace)
+        if not trace.readings:
             return replace(base, abstain=self._silent(trace))
         best = trace.readings[0]
         if best.abstain is Abstain.CONFLICT and any(d.startswith(f"{self.domain.facet}=") for d in best.detail):
@@ -170,7 +173,7 @@ class Parser:
             return replace(base, abstain=best.abstain, residue=residue)
         if set(trace.account.loose) - set(self.domain.intents[best.intent].irrelevant):
             return replace(base, abstain=Abstain.PROTECTED)
-        verdict = self._settle(trace)
+        verdict = self._settle(trace) if confidence is None else Verdict(best, None, confidence)
         if verdict.reading is None:
             return replace(base, abstain=verdict.abstain, confidence=verdict.confidence)
         if self._several(trace):
@@ -188,6 +191,21 @@ class Parser:
             ),
             fillable=not reading.merged and not trace.personal,
         )
+
+    def _named_alone(self, trace: Trace) -> float | None:
+        """Let a certain learned reader name the intent where no frame explains the utterance; None where it may not."""
+        if trace.learned is None or any(reading.abstain is None for reading in trace.readings):
+            return None
+        intent, chance = trace.learned.intents[0]
+        if chance < self._bars.alone or intent not in self.domain.intents:
+            return None
+        standing = [r for r in self._reader.read_as(intent, self._questions(trace.cover, trace)) if r.abstain is None]
+        if len(standing) != 1:
+            return None
+        confidence = confirms(standing[0], trace.learned, self._bars, closed=self._closed)
+        if confidence is not None:
+            trace.readings.insert(0, standing[0])
+        return confidence
 
     def _silent(self, trace: Trace) -> Abstain:
         """Why the deterministic reader has nothing to say: it lacks words, or the question is not the domain's."""

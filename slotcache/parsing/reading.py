@@ -59,11 +59,13 @@ class Reader:
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
+        self._vocabulary: dict[str, frozenset[Sense]] = {}
         for name, intent in domain.intents.items():
-            for text in intent.frames:
-                for frame in _frames(name, text):
-                    for sense in frame.elements[0]:
-                        self._frames.setdefault(sense, []).append(frame)
+            frames = [frame for text in intent.frames for frame in _frames(name, text)]
+            self._vocabulary[name] = frozenset(sense for f in frames for element in f.elements for sense in element)
+            for frame in frames:
+                for sense in frame.elements[0]:
+                    self._frames.setdefault(sense, []).append(frame)
 
     def read(self, cover: Sequence[Span]) -> list[Reading]:
         """All readings, the ones that stand first, the most specific first.
@@ -74,12 +76,19 @@ class Reader:
         present |= {Sense("slot", sense.name, "*") for sense in present if sense.kind == "slot"}
         readings: dict[tuple[str, tuple[tuple[str, str], ...], Abstain | None], Reading] = {}
         for frame in self._evoked(present):
-            for reading in self._apply(frame, cover):
+            named = {sense for element in frame.elements for sense in element}
+            for reading in self._apply(frame, cover, named):
                 key = (reading.intent, tuple(sorted(reading.slots.items())), reading.abstain)
                 known = readings.get(key)
                 if known is None or _rank(reading) < _rank(known):
                     readings[key] = reading
         return sorted(readings.values(), key=_rank)
+
+    def read_as(self, intent: str, cover: Sequence[Span]) -> list[Reading]:
+        """Readings of a cover as one intent that no frame evoked; its own vocabulary must still explain every phrase."""
+        named = self._vocabulary.get(intent, frozenset())
+        found = self._apply(Frame(intent, (), ()), cover, named)
+        return sorted(found, key=_rank)
 
     def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
         """Frames whose every element is there in some sense."""
@@ -90,10 +99,9 @@ class Reader:
                     done.add(id(frame))
                     yield frame
 
-    def _apply(self, frame: Frame, cover: Sequence[Span]) -> Iterator[Reading]:
+    def _apply(self, frame: Frame, cover: Sequence[Span], named: Collection[Sense]) -> Iterator[Reading]:
         """Readings of a cover by one frame: one for each choice among the senses that the intent can place."""
         intent = self._domain.intents[frame.intent]
-        named = {sense for element in frame.elements for sense in element}
         choices: list[tuple[Sense, ...]] = []
         unexplained: list[str] = []
         for span in cover:
@@ -151,6 +159,9 @@ class Reader:
         merged = False
         for name, given in heard.items():
             if name in intent.ignore or name in consumed:
+                # Two values of one kind have roles (the red one for the green one), and dropping them would swap them.
+                if len(given) > 1 and name in intent.ignore:
+                    return slots, merged, Abstain.CONFLICT, tuple(f"{name}={value}" for value in sorted(given))
                 continue
             if name not in intent.slots and name not in self._everywhere:
                 return slots, merged, Abstain.RESIDUE, (f"{name}={'|'.join(sorted(given))}",)
