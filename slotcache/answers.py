@@ -60,27 +60,28 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _SPACED = r"[ \u00a0.\-/]?"
 _NOT_A_STREET = r"(?!(?:days?|hours?|hrs?|weeks?|months?|years?|minutes?|mins?|items?|percent|by|the|a|of|to|in|on)\b)"
+# Every repetition is bounded or starts at one place only: a megabyte of anything is read in linear time.
 _PERSONAL: Final = (
-    ("email", re.compile(r"[\w.+%-]+\s?@\s?[\w-]+(?:\.[\w-]+)+")),
+    ("email", re.compile(r"[\w.+%-]\s?@\s?[\w-]{1,63}\.\w")),
     ("phone", re.compile(rf"(?<![\w.,])(?:\+|00)\d(?:{_SPACED}\(?\d\)?){{7,14}}(?!\d)")),
     ("phone", re.compile(rf"(?<![\w.,])\(?0?\d{{2,4}}\)?{_SPACED}\d{{3,4}}{_SPACED}\d{{3,4}}(?!\d)")),
     ("tracking", re.compile(r"\b(?:1Z[0-9A-Z]{16}|[A-Z]{2}\d{9}[A-Z]{2})\b", re.IGNORECASE)),
-    ("order", re.compile(r"(?<!\w)#\s?[A-Z0-9][A-Z0-9-]{2,}", re.IGNORECASE)),
-    ("order", re.compile(r"(?<![\w.,])(?=[A-Z0-9-]*\d{4})[A-Z]{1,5}-?\d[A-Z0-9-]{3,}\b", re.IGNORECASE)),
-    ("order", re.compile(r"(?<![\w.,])\d{3,}(?:-\d{3,})+(?!\w)")),
+    ("order", re.compile(r"(?<!\w)#\s?[A-Z0-9][A-Z0-9-]{2}", re.IGNORECASE)),
+    ("order", re.compile(r"(?<![\w.,])(?=[A-Z0-9-]{0,30}\d{4})[A-Z]{1,5}-?\d[A-Z0-9-]{3,40}\b", re.IGNORECASE)),
+    ("order", re.compile(r"(?<![\w.,])\d{3,20}(?:-\d{3,20}){1,4}(?!\w)")),
     ("order", re.compile(r"(?<![\w.,])\d{5,}(?![\w%])")),
     (
         "order",
         re.compile(
-            r"\b(?:order|tracking|invoice|account|customer|reference|ref|parcel|ticket|case)\s*"
-            r"(?:number|no|nr|num|id|code|#)?\.?\s*(?:is|was|:|=)?\s*#?\s?(?=[a-z-]*\d)[a-z0-9-]{4,}",
+            r"\b(?:order|tracking|invoice|account|customer|reference|ref|parcel|ticket|case)\s{0,3}"
+            r"(?:number|no|nr|num|id|code|#)?\.?\s{0,3}(?:is|was|:|=)?\s{0,3}#?\s?(?=[a-z-]{0,20}\d)[a-z0-9-]{4}",
             re.IGNORECASE,
         ),
     ),
     (
         "address",
         re.compile(
-            rf"\b\d{{1,5}}[a-z]?,?\s+(?:{_NOT_A_STREET}[^\W\d]+\.?\s+){{1,3}}"
+            rf"\b\d{{1,5}}[a-z]?,?\s{{1,3}}(?:{_NOT_A_STREET}[^\W\d]{{1,30}}\.?\s{{1,3}}){{1,3}}"
             r"(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|terrace|crescent|square|court|close)\b",
             re.IGNORECASE,
         ),

@@ -140,3 +140,33 @@ def test_answers_that_repeat_what_varies_in_the_prompt_are_not_shared(varying: s
 )
 def test_answers_that_repeat_nothing_of_the_prompt_are_shared(varying: str, text: str) -> None:
     assert why_not_kept(Answer(text), shared=True, varying=(varying,)) is None
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "x",
+        "1",
+        "a-",
+        "123-",
+        "1-a",
+        " ",
+        "order ",
+        "i ",
+        "1 a ",
+        "@",
+        "a@b",
+        "#",
+        "+1",
+        "(1)",
+        "1Z",
+        "i am ",
+        "order\t\n ",
+        ", ",
+    ],
+)
+@pytest.mark.parametrize("end", ["", "!a"])
+def test_answers_read_hostile_text_in_linear_time(piece: str, end: str) -> None:
+    text = piece * (100_000 // len(piece)) + end
+    assert isinstance(find_personal(text), tuple)
+    assert why_not_kept(Answer(text), shared=False, varying=("Anna",)) in (*NotStored, None)
