@@ -25,7 +25,7 @@ def render() -> str:
     lines = [
         "# Reasons",
         "",
-        "Every parse, outcome, metric and report names its reason by one of these ids, which never change their meaning.",
+        "Every parse, outcome, metric and report names its reason by one of these ids. Ids never change meaning.",
         "This page is what `slotcache reasons` prints; the texts live in `slotcache/errors.py`.",
     ]
     for title, about, catalogue in _SECTIONS:
