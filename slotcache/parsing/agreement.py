@@ -27,8 +27,8 @@ class Bars:
         veto: Probability from which another intent (or `out_of_scope`) overrules a deterministic reading.
         slot_veto: Probability from which another value of a slot does.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
-        alone: Probability from which it may name the intent when no frame evoked one; every word must still be explained
-            by that intent's vocabulary, and every slot head must agree with the values that code read.
+        alone: Probability from which it may name the intent when no frame evoked one; every word must still be
+            explained by that intent's vocabulary, and every slot head must agree with the values that code read.
     """
 
     veto: float = 0.9

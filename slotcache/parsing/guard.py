@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from slotcache.parsing.lexicon import FILLER, Span
 from slotcache.parsing.normalise import Token
@@ -24,6 +25,10 @@ class Account:
     loose: Mapping[str, tuple[str, ...]]
     protected: Mapping[str, tuple[str, ...]]
     unmeant: Mapping[str, tuple[str, ...]]
+
+
+NOTHING: Final = Account((), {}, {}, {})
+"""The account of an utterance without words."""
 
 
 def account(

@@ -6,13 +6,13 @@ to left, so that a phrase which refers to a concept finds that concept's matches
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from slotcache.domain.patterns import ADJACENT, expand
 from slotcache.domain.schema import Domain
-from slotcache.parsing.normalise import Normaliser
+from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.quantities import Quantity
 
 MAX_SKIPPED: Final = 5
@@ -50,14 +50,14 @@ class Span:
 
 @dataclass(slots=True)
 class _Node:
-    """A state of the matcher. All alternatives of one element lead to one state, so that building stays linear."""
+    """A state of the matcher as it is built; all alternatives of one element lead to one node, so building is linear."""
 
     edges: dict[str, list[_Node]] = field(default_factory=dict)
     elements: dict[tuple[str, ...], _Node] = field(default_factory=dict)
     senses: list[Sense] = field(default_factory=list)
 
     def following(self, labels: tuple[str, ...]) -> _Node:
-        """The state behind an element, made on first use."""
+        """The node behind an element, made on first use."""
         node = self.elements.get(labels)
         if node is None:
             node = self.elements[labels] = _Node()
@@ -66,13 +66,32 @@ class _Node:
         return node
 
 
+class _State:
+    """A set of nodes that are walked together; where a label leads is worked out once."""
+
+    __slots__ = ("_nodes", "_steps", "final", "senses")
+
+    def __init__(self, nodes: tuple[_Node, ...]) -> None:
+        self._nodes = nodes
+        self._steps: dict[str, _State | None] = {}
+        self.senses = tuple(dict.fromkeys(sense for node in nodes for sense in node.senses))
+        self.final = not any(node.edges for node in nodes)
+
+    def step(self, label: str) -> _State | None:
+        """The state behind a label, None where no phrase goes on with it."""
+        try:
+            return self._steps[label]
+        except KeyError:
+            nodes = tuple(child for node in self._nodes for child in node.edges.get(label, ()))
+            state = self._steps[label] = _State(nodes) if nodes else None
+            return state
+
+
 class Lexicon:
     """The phrases of one domain, ready to be found."""
 
     def __init__(self, domain: Domain, normaliser: Normaliser) -> None:
-        self._root = _Node()
-        self._openers = _Node()
-        self._typed: dict[str, list[str]] = {}
+        root, openers = _Node(), _Node()
         self.function_words = frozenset(word for text in domain.function_words for word in normaliser.words(text))
         self.protected: dict[str, str] = {
             word: name for name, texts in domain.protected.items() for text in texts for word in normaliser.words(text)
@@ -82,9 +101,10 @@ class Lexicon:
         for sense, pattern in _patterns(domain):
             opens = pattern.startswith("^ ")
             for sequence in expand(pattern.removeprefix("^ "), normaliser.words):
-                self._insert(self._openers if opens else self._root, sequence, sense)
+                self._insert(openers if opens else root, sequence, sense)
                 if sense == FILLER and len(sequence) == 1:
                     single_fillers.update(sequence[0])
+        self._root, self._openers = _State((root,)), _State((openers,))
         self.skippable = (self.function_words | single_fillers) - set(self.protected)
 
     def _insert(self, node: _Node, sequence: Sequence[tuple[str, ...]], sense: Sense) -> None:
@@ -129,6 +149,10 @@ class Lexicon:
                 found.setdefault((start, end, used), set()).add(sense)
         return [Span(start, end, tuple(sorted(senses)), used) for (start, end, used), senses in found.items()]
 
+    def cover(self, tokens: Sequence[Token], spans: Sequence[Span]) -> list[Span]:
+        """Choose the spans that together explain the utterance best, left to right, none overlapping."""
+        return _cover([token.norm for token in tokens], spans, self.skippable)
+
     def _opening(
         self, size: int, found: Mapping[tuple[int, int, frozenset[int]], set[Sense]], clauses: Sequence[int]
     ) -> list[int]:
@@ -145,44 +169,40 @@ class Lexicon:
 
     def _walk(
         self,
-        root: _Node,
+        root: _State,
         words: Sequence[str],
         start: int,
         concepts: Sequence[set[tuple[str, int, frozenset[int]]]],
         typed: Mapping[int, list[tuple[str, int, str]]],
     ) -> Iterable[tuple[int, frozenset[int], Sense, str]]:
         size = len(words)
-        stack: list[tuple[_Node, int, frozenset[int], int, str]] = [(root, start, frozenset(), 0, "")]
+        stack: list[tuple[_State, int, frozenset[int], int, str]] = [(root, start, frozenset(), 0, "")]
         seen: set[tuple[int, int, frozenset[int], str]] = set()
         while stack:
-            node, at, used, skipped, value = stack.pop()
-            state = (id(node), at, used, value)
-            if state in seen:
-                continue
-            seen.add(state)
+            state, at, used, skipped, value = stack.pop()
             if at >= size:
                 continue
-            edges = node.edges
-            steps = [(child, at + 1, used | {at}, value) for child in edges.get(words[at], ())]
-            steps += [
-                (child, end, used | inner, value)
-                for label, end, inner in concepts[at]
-                for child in edges.get(label, ())
-            ]
-            steps += [
-                (child, end, used | frozenset(range(at, end)), typed_value)
-                for label, end, typed_value in typed.get(at, ())
-                for child in edges.get(label, ())
-            ]
-            for child, end, covered, carried in steps:
-                for sense in child.senses:
-                    yield end, covered, sense, carried
-                if child.edges:
-                    stack.append((child, end, covered, 0, carried))
-            if skipped == 0:
-                stack.extend((child, at, used, MAX_SKIPPED, value) for child in edges.get(ADJACENT, ()))
+            mark = (id(state), at, used, value)
+            if mark in seen:
+                continue
+            seen.add(mark)
+            # Words that no phrase uses lead nowhere; asking for them would only fill the memory of the states.
+            steps = [(words[at], at + 1, used | {at}, value)] if words[at] in self.vocabulary else []
+            steps += [(label, end, used | inner, value) for label, end, inner in concepts[at]]
+            steps += [(label, end, used | set(range(at, end)), given) for label, end, given in typed.get(at, ())]
+            for label, end, covered, carried in steps:
+                child = state.step(label)
+                if child is not None:
+                    for sense in child.senses:
+                        yield end, covered, sense, carried
+                    if not child.final:
+                        stack.append((child, end, covered, 0, carried))
+            if skipped == 0 and at > start:
+                adjacent = state.step(ADJACENT)
+                if adjacent is not None:
+                    stack.append((adjacent, at, used, MAX_SKIPPED, value))
             if at > start and skipped < MAX_SKIPPED and words[at] in self.skippable:
-                stack.append((node, at + 1, used, skipped + 1, value))
+                stack.append((state, at + 1, used, skipped + 1, value))
 
 
 def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
@@ -199,7 +219,7 @@ def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
         yield FILLER, phrase
 
 
-def cover(words: Sequence[str], spans: Sequence[Span], weight: Mapping[str, float] | None = None) -> list[Span]:
+def _cover(words: Sequence[str], spans: Sequence[Span], skippable: Collection[str]) -> list[Span]:
     """Choose the spans that together explain the utterance best, left to right, none overlapping.
 
     Longer phrases explain more than the sum of their words; a word that nothing explains costs more than any choice of
@@ -211,19 +231,16 @@ def cover(words: Sequence[str], spans: Sequence[Span], weight: Mapping[str, floa
         ending.setdefault(span.end, []).append(span)
     best: list[tuple[float, list[Span]]] = [(0.0, [])]
     for end in range(1, size + 1):
-        skippable = weight is not None and weight.get(words[end - 1], 1.0) == 0.0
         score, chosen = best[end - 1]
-        options = [(score - (0.0 if skippable else 3.0), chosen)]
+        options = [(score - (0.0 if words[end - 1] in skippable else 3.0), chosen)]
         for span in ending.get(end, ()):
             before, earlier = best[span.start]
-            options.append((before + _worth(span, words, weight), [*earlier, span]))
+            options.append((before + _worth(span, words, skippable), [*earlier, span]))
         best.append(max(options, key=lambda option: (option[0], -len(option[1]))))
     return best[size][1]
 
 
-def _worth(span: Span, words: Sequence[str], weight: Mapping[str, float] | None) -> float:
-    total = 0.0
-    for at in span.used:
-        total += 1.0 if weight is None or weight.get(words[at], 1.0) else 0.3
+def _worth(span: Span, words: Sequence[str], skippable: Collection[str]) -> float:
+    total = sum(0.3 if words[at] in skippable else 1.0 for at in span.used)
     plain = all(sense.kind == "filler" for sense in span.senses)
     return max(total + 0.5 * (total - 1.0), 0.02 * len(span.used)) - (0.01 if plain else 0.0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -16,11 +16,11 @@ from slotcache.parsing import hygiene
 from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, confirms, settle
 from slotcache.parsing.guard import Account, account, fingerprint
 from slotcache.parsing.learned import LearnedReading, Model
-from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span, cover
+from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 from slotcache.parsing.quantities import Quantity, find_quantities
-from slotcache.parsing.reading import Reader, Reading, absorb_trailing
+from slotcache.parsing.reading import Reader, Reading
 from slotcache.parsing.spelling import Speller
 from slotcache.parsing.types import Owner, Parse
 
@@ -57,14 +57,13 @@ class Parser:
         self._normaliser = Normaliser(domain.rewrites)
         self._personal = PersonalFinder(domain.personal)
         self._lexicon = Lexicon(domain, self._normaliser)
-        self._weight = dict.fromkeys(self._lexicon.skippable, 0.0)
         vocabulary = self._lexicon.vocabulary
         self._speller = Speller(
             {*vocabulary, *self._lexicon.function_words, *self._lexicon.protected},
             self._lexicon.protected,
             meaning=lambda word: frozenset(vocabulary.get(word, ())),
         )
-        self._reader = Reader(domain)
+        self._reader = Reader(domain, self._lexicon)
         self._known = frozenset(model.labels) if model else frozenset()
         self._closed = tuple(
             name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere
@@ -114,7 +113,7 @@ class Parser:
         words = [token.norm for token in tokens]
         trace.quantities += find_quantities(words)
         trace.spans = self._lexicon.find(words, trace.quantities, [token.clause for token in tokens])
-        trace.cover = cover(words, trace.spans, self._weight)
+        trace.cover = self._lexicon.cover(tokens, trace.spans)
         trace.account = account(tokens, trace.cover, self._lexicon.skippable, self._lexicon.protected)
         trace.canonical = _canonical(trace)
         if not trace.canonical:
@@ -156,29 +155,23 @@ class Parser:
             return replace(base, abstain=Abstain.PERSONAL)
         if self._is_follow_up(trace):
             return replace(base, abstain=Abstain.FOLLOW_UP)
-        trace.readings = self._reader.read(self._questions(trace.cover, trace))
+        trace.readings = self._reader.read(trace.tokens, trace.spans)
         if self.model is not None:
             trace.learned = self.model.read(trace.text)
         base = replace(base, candidates=_candidates(trace))
-        if trace.account.residue:
-            return replace(base, abstain=self._silent(trace))
         confidence = self._named_alone(trace)
         if not trace.readings:
             return replace(base, abstain=self._silent(trace))
         best = trace.readings[0]
-        if best.abstain is Abstain.CONFLICT and any(d.startswith(f"{self.domain.facet}=") for d in best.detail):
-            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
         if best.abstain is not None:
-            residue = best.detail if best.abstain is Abstain.RESIDUE else ()
-            return replace(base, abstain=best.abstain, residue=residue)
-        if set(trace.account.loose) - set(self.domain.intents[best.intent].irrelevant):
-            return replace(base, abstain=Abstain.PROTECTED)
+            return self._refused(best, base, trace)
         verdict = self._settle(trace) if confidence is None else Verdict(best, None, confidence)
         if verdict.reading is None:
             return replace(base, abstain=verdict.abstain, confidence=verdict.confidence)
         if self._several(trace):
             return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
         reading = verdict.reading
+        irrelevant = {*self.domain.irrelevant, *self.domain.intents[reading.intent].irrelevant}
         return replace(
             base,
             key=Key.of(reading.intent, reading.slots),
@@ -186,11 +179,18 @@ class Parser:
             slots=dict(sorted(reading.slots.items())),
             owner=self._owner(reading, trace),
             confidence=verdict.confidence,
-            fingerprint=fingerprint(
-                trace.account.unmeant, {*self.domain.irrelevant, *self.domain.intents[reading.intent].irrelevant}
-            ),
+            residue=(),
+            fingerprint=fingerprint(reading.account.unmeant, irrelevant),
             fillable=not reading.merged and not trace.personal,
         )
+
+    def _refused(self, best: Reading, base: Parse, trace: Trace) -> Parse:
+        """The abstention that the reading nearest to standing ends in."""
+        if best.abstain is Abstain.CONFLICT and any(d.startswith(f"{self.domain.facet}=") for d in best.detail):
+            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
+        if best.abstain is Abstain.RESIDUE:
+            return replace(base, abstain=self._silent(trace), residue=best.detail)
+        return replace(base, abstain=best.abstain)
 
     def _named_alone(self, trace: Trace) -> float | None:
         """Let a certain learned reader name the intent where no frame explains the utterance; None where it may not."""
@@ -199,7 +199,7 @@ class Parser:
         intent, chance = trace.learned.intents[0]
         if chance < self._bars.alone or intent not in self.domain.intents:
             return None
-        standing = [r for r in self._reader.read_as(intent, self._questions(trace.cover, trace)) if r.abstain is None]
+        standing = [r for r in self._reader.read_as(intent, trace.tokens, trace.spans) if r.abstain is None]
         if len(standing) != 1:
             return None
         confidence = confirms(standing[0], trace.learned, self._bars, closed=self._closed)
@@ -212,7 +212,7 @@ class Parser:
         if trace.learned is not None and trace.learned.intents[0][0] == OUT_OF_SCOPE:
             return Abstain.OUT_OF_SCOPE
         assert trace.account is not None
-        return Abstain.RESIDUE if trace.account.residue else Abstain.OUT_OF_SCOPE
+        return Abstain.RESIDUE if trace.account.residue or trace.readings else Abstain.OUT_OF_SCOPE
 
     def _settle(self, trace: Trace) -> Verdict:
         best, *others = trace.readings
@@ -240,37 +240,23 @@ class Parser:
 
     def _several(self, trace: Trace) -> bool:
         """Whether two sentences, read alone, ask two different things."""
-        sentences: dict[int, list[Span]] = {}
-        for span in trace.cover:
-            sentences.setdefault(trace.tokens[span.start].sentence, []).append(span)
-        if len(sentences) < 2:
+        bounds = [
+            at for at, token in enumerate(trace.tokens) if at == 0 or token.sentence != trace.tokens[at - 1].sentence
+        ]
+        if len(bounds) < 2:
             return False
         keys = set()
-        for spans in sentences.values():
+        for first, last in pairwise([*bounds, len(trace.tokens)]):
+            spans = [
+                Span(s.start - first, s.end - first, s.senses, frozenset(at - first for at in s.used))
+                for s in trace.spans
+                if first <= s.start and s.end <= last
+            ]
             asks = any(sense.name == self.domain.facet for span in spans for sense in span.senses)
-            standing = [r for r in self._reader.read(self._questions(spans, trace)) if r.abstain is None]
+            standing = [r for r in self._reader.read(trace.tokens[first:last], spans) if r.abstain is None]
             if asks and standing:
                 keys.add((standing[0].intent, tuple(sorted(standing[0].slots.items()))))
         return len(keys) > 1
-
-    def _questions(self, spans: Sequence[Span], trace: Trace) -> list[Span]:
-        if not spans:
-            return []
-        facet = self.domain.facet
-        trailing = self.domain.slots[facet].trailing if facet in self.domain.slots else []
-        settled = absorb_trailing(spans, trace.tokens, facet, trailing, self.domain.conjunctions)
-        return [*settled, *self._everywhere(spans, trace)]
-
-    def _everywhere(self, spans: Sequence[Span], trace: Trace) -> list[Span]:
-        """Values that count wherever they are said, even inside a longer phrase ("can we ...")."""
-        chosen = set(spans)
-        first, last = min(span.start for span in spans), max(span.end for span in spans)
-        found = []
-        for span in trace.spans:
-            senses = tuple(s for s in span.senses if s.kind == "slot" and self.domain.slots[s.name].everywhere)
-            if senses and span not in chosen and span.start >= first and span.end <= last:
-                found.append(Span(span.start, span.end, senses, frozenset()))
-        return found
 
     def _is_follow_up(self, trace: Trace) -> bool:
         opening = 0

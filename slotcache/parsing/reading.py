@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Final
 
 from slotcache.domain.schema import Domain, Intent
 from slotcache.errors import Abstain
-from slotcache.parsing.lexicon import FILLER, Sense, Span
+from slotcache.parsing.guard import NOTHING, Account, account
+from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span
 from slotcache.parsing.normalise import Token
 
 MAX_READINGS: Final = 256
@@ -39,6 +40,8 @@ class Reading:
         merged: Whether a value was merged into another one.
         heard: Number of slot values said, not defaulted; of two readings of one intent the fuller one stands.
         ignored: Slots whose values were heard and dropped.
+        cover: The phrases by which this intent explains the utterance.
+        account: What those phrases leave unexplained.
     """
 
     intent: str
@@ -49,13 +52,18 @@ class Reading:
     merged: bool = False
     heard: int = 0
     ignored: tuple[str, ...] = ()
+    cover: tuple[Span, ...] = ()
+    account: Account = NOTHING
 
 
 class Reader:
-    """Matches the frames of a domain's intents against the senses of the phrases that cover an utterance."""
+    """Explains an utterance by each intent that its words evoke, with that intent's own phrases."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, lexicon: Lexicon) -> None:
         self._domain = domain
+        self._lexicon = lexicon
+        facet = domain.slots.get(domain.facet)
+        self._trailing = frozenset(facet.trailing) if facet else frozenset()
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
@@ -67,28 +75,66 @@ class Reader:
                 for sense in frame.elements[0]:
                     self._frames.setdefault(sense, []).append(frame)
 
-    def read(self, cover: Sequence[Span]) -> list[Reading]:
+    def read(self, tokens: Sequence[Token], spans: Sequence[Span]) -> list[Reading]:
         """All readings, the ones that stand first, the most specific first.
 
-        A reading that explains every phrase comes before one that does not, whatever else it explains.
+        Args:
+            tokens: The normalised utterance, or a sentence of it.
+            spans: Every phrase found in it.
         """
-        present = {sense for span in cover for sense in span.senses}
+        present = {sense for span in spans for sense in span.senses}
         present |= {Sense("slot", sense.name, "*") for sense in present if sense.kind == "slot"}
-        readings: dict[tuple[str, tuple[tuple[str, str], ...], Abstain | None], Reading] = {}
+        frames: dict[str, list[Frame]] = {}
         for frame in self._evoked(present):
-            named = {sense for element in frame.elements for sense in element}
-            for reading in self._apply(frame, cover, named):
-                key = (reading.intent, tuple(sorted(reading.slots.items())), reading.abstain)
-                known = readings.get(key)
-                if known is None or _rank(reading) < _rank(known):
-                    readings[key] = reading
-        return sorted(readings.values(), key=_rank)
+            frames.setdefault(frame.intent, []).append(frame)
+        found = [reading for intent in frames for reading in self._explain(intent, frames[intent], tokens, spans)]
+        return sorted(_distinct(found), key=_rank)
 
-    def read_as(self, intent: str, cover: Sequence[Span]) -> list[Reading]:
-        """Readings of a cover as one intent that no frame evoked; its own vocabulary must still explain every phrase."""
-        named = self._vocabulary.get(intent, frozenset())
-        found = self._apply(Frame(intent, (), ()), cover, named)
-        return sorted(found, key=_rank)
+    def read_as(self, intent: str, tokens: Sequence[Token], spans: Sequence[Span]) -> list[Reading]:
+        """Readings as one intent that no frame evoked; its own vocabulary must still explain every word."""
+        return sorted(_distinct(self._explain(intent, [Frame(intent, (), ())], tokens, spans)), key=_rank)
+
+    def _explain(
+        self, name: str, frames: Sequence[Frame], tokens: Sequence[Token], spans: Sequence[Span]
+    ) -> Iterator[Reading]:
+        """Readings by one intent: its own phrases cover the utterance, then each frame is tried on the cover."""
+        intent = self._domain.intents[name]
+        chosen = self._lexicon.cover(tokens, self._usable(name, intent, spans))
+        accounted = account(tokens, chosen, self._lexicon.skippable, self._lexicon.protected)
+        loose = [w for kind, words in accounted.loose.items() if kind not in intent.irrelevant for w in words]
+        evoked = max(len(frame.elements) for frame in frames)
+        if accounted.residue:
+            yield Reading(name, abstain=Abstain.RESIDUE, detail=accounted.residue, evoked=evoked, account=accounted)
+        elif loose:
+            yield Reading(name, abstain=Abstain.PROTECTED, detail=tuple(loose), evoked=evoked, account=accounted)
+        else:
+            settled = self._settled(chosen, tokens, spans)
+            for frame in frames:
+                named = {sense for element in frame.elements for sense in element} or self._vocabulary[name]
+                for reading in self._apply(frame, settled, named):
+                    yield replace(reading, cover=tuple(chosen), account=accounted)
+
+    def _usable(self, name: str, intent: Intent, spans: Sequence[Span]) -> list[Span]:
+        """The phrases that an intent can place, with only the senses that it can place."""
+        vocabulary = self._vocabulary[name]
+        usable = []
+        for span in spans:
+            senses = tuple(sense for sense in span.senses if self._fits(sense, intent, name, vocabulary))
+            if senses:
+                usable.append(span if senses == span.senses else Span(span.start, span.end, senses, span.used))
+        return usable
+
+    def _settled(self, chosen: Sequence[Span], tokens: Sequence[Token], spans: Sequence[Span]) -> list[Span]:
+        """The cover with continued facets absorbed, and with the values that count wherever they are said.
+
+        "can we ..." asks whether, and is also about us.
+        """
+        settled = absorb_trailing(chosen, tokens, self._domain.facet, self._trailing, self._domain.conjunctions)
+        for span in spans:
+            senses = tuple(sense for sense in span.senses if sense.kind == "slot" and sense.name in self._everywhere)
+            if senses and not any(span.start == other.start and span.end == other.end for other in chosen):
+                settled.append(Span(span.start, span.end, senses, frozenset()))
+        return settled
 
     def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
         """Frames whose every element is there in some sense."""
@@ -197,6 +243,16 @@ def _strongest(given: set[str], weak: Sequence[str]) -> set[str]:
     """Values that stand: weak ones yield to all others, and among themselves in the order the domain lists them."""
     strong = given - set(weak)
     return strong or {min(given, key=list(weak).index)}
+
+
+def _distinct(readings: Iterable[Reading]) -> list[Reading]:
+    """The best of those readings that would make the same key or abstain for the same reason."""
+    best: dict[tuple[str, tuple[tuple[str, str], ...], Abstain | None], Reading] = {}
+    for reading in readings:
+        key = (reading.intent, tuple(sorted(reading.slots.items())), reading.abstain)
+        if key not in best or _rank(reading) < _rank(best[key]):
+            best[key] = reading
+    return list(best.values())
 
 
 def absorb_trailing(
