@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,7 @@ def pairs(
 
     Exit status 1 when any pair that must not meet does.
     """
+    from slotcache.cli.encoders import open_encoder
     from slotcache.cli.output import progress
     from slotcache.evaluation.baselines import separation, word_cosine
     from slotcache.evaluation.pairs import judge, pairs_from, report
@@ -38,16 +40,21 @@ def pairs(
     with progress("reading pairs", len(given), quiet=as_json) as step:
         outcomes = [step(judge(pair, parser.parse)) for pair in given]
     result = report(outcomes)
-    words = separation(given, [word_cosine(pair.a, pair.b) for pair in given])
+    baselines = {"bag of words": separation(given, [word_cosine(pair.a, pair.b) for pair in given])}
+    encode = open_encoder(parser.domain.name)
+    if encode is not None:
+        with progress("encoding pairs", len(given), quiet=as_json) as step:
+            cosines = [float((encode(pair.a)[0] @ encode(pair.b)[0].T).item()) for pair in map(step, given)]
+        baselines["same encoder"] = separation(given, cosines)
     if as_json:
-        print(json.dumps(_as_json(result, words)))
+        print(json.dumps(_as_json(result, baselines)))
     else:
-        _show(result, words, every=every)
+        _show(result, baselines, every=every)
     if result.false_hits:
         raise typer.Exit(1)
 
 
-def _as_json(result: PairReport, words: Separation) -> dict[str, object]:
+def _as_json(result: PairReport, baselines: dict[str, Separation]) -> dict[str, object]:
     sides = {"same_customer": result.same_customer, "shared": result.shared}
     return {
         **{
@@ -57,24 +64,25 @@ def _as_json(result: PairReport, words: Separation) -> dict[str, object]:
         "false_hits": [outcome.as_dict() for outcome in result.false_hits],
         "missed": [outcome.as_dict() for outcome in result.missed],
         "missed_by_reason": dict(result.missed_by_reason),
-        "bag_of_words": {"auc": words.auc, "right_without_wrong": words.without_wrong},
+        "baselines": {name: asdict(found) for name, found in baselines.items()},
     }
 
 
-def _show(result: PairReport, words: Separation, *, every: bool) -> None:
+def _show(result: PairReport, baselines: dict[str, Separation], *, every: bool) -> None:
     from slotcache.cli.output import console, counts, show, table
 
     shape = table("", "false hits", "hits", title="pairs, with exact 95 % bounds")
     shape.add_row("one customer asks both", str(result.same_customer.false_hits), str(result.same_customer.hits))
     shape.add_row("two customers", str(result.shared.false_hits), str(result.shared.hits))
     shape.add_row("one customer, nobody wrote an answer", "", str(result.learned))
-    shape.add_section()
-    for threshold in words.thresholds:
-        shape.add_row(f"bag of words, cosine >= {threshold.at}", f"{threshold.wrong:.1%}", f"{threshold.right:.1%}")
+    for name, found in baselines.items():
+        shape.add_section()
+        for at in found.thresholds:
+            shape.add_row(f"cosine cache, {name}, >= {at.at:.2f}", f"{at.wrong:.1%}", f"{at.right:.1%}")
     show(shape)
-    console.print(
-        f"bag of words: AUC {words.auc:.2f}; the best threshold without a wrong pair serves {words.without_wrong:.1%}"
-    )
+    for name, found in baselines.items():
+        best = f"the best threshold without a wrong pair serves {found.without_wrong:.1%}"
+        console.print(f"cosine cache, {name}: AUC {found.auc:.2f}; {best}")
     if result.false_hits:
         wrong = table("a", "b", "key", "shared", title=f"false hits ({len(result.false_hits)})")
         for outcome in result.false_hits:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slotcache.cli.options import DomainOption, JsonOption
-from slotcache.errors import ConfigurationError, ModelError
+from slotcache.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,17 +55,12 @@ def replay(
         raise ConfigurationError("name one file of questions, or say --demo")
     path = file or Path(__file__).parent.parent / "demo" / "week.jsonl"
     traffic = traffic_from(read_rows([path], needs=("text",)))
-    run = Replay(Parser.load(domain), MemoryStore(), call=chosen_model()[1] if endpoint else stand_in)
+    parser = Parser.load(domain)
+    run = Replay(parser, MemoryStore(), call=chosen_model()[1] if endpoint else stand_in)
     with progress("replaying", len(traffic), quiet=as_json) as step:
         for outcome in run.run(traffic):
             step(outcome)
-    cosine = []
-    if demo:
-        try:
-            cosine = _cosine(traffic, domain, quiet=as_json)
-        except ModelError as error:
-            # A domain without a model is read by code alone; only the comparison needs the encoder.
-            print(f"slotcache: no cosine cache to compare with: {error}", file=sys.stderr)
+    cosine = _cosine(traffic, parser.domain.name, quiet=as_json) if demo else []
     if as_json:
         print(json.dumps(_as_json(run.report, cosine, call_seconds)))
     else:
@@ -83,13 +77,13 @@ def _cosine(traffic: list[Asked], domain: str, *, quiet: bool) -> list[CosineRes
     """The same traffic through a cosine cache with the shipped encoder, at several thresholds."""
     import numpy as np
 
+    from slotcache.cli.encoders import open_encoder
     from slotcache.cli.output import progress
     from slotcache.evaluation.cosine import replay_cosine
-    from slotcache.model_files import find_model, verify
-    from slotcache.parsing.encoder import Encoder
 
-    folder = find_model(domain=domain)
-    encode = Encoder(folder, verify(folder).encoder)
+    encode = open_encoder(domain)
+    if encode is None:
+        return []
     with progress("cosine cache", len(traffic), quiet=quiet) as step:
         vectors = np.concatenate([step(encode(asked.text)[0]) for asked in traffic])
     return [replay_cosine(traffic, vectors, threshold) for threshold in THRESHOLDS]

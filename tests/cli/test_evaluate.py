@@ -64,3 +64,9 @@ def test_evaluate_bad_file_is_one_message(invoke, library, tmp_path) -> None:
     result = invoke("eval", "pairs", _file(tmp_path, {"a": "x"}), "--domain", library)
     assert result.exit_code == 2
     assert "rows.jsonl:1: the row lacks 'b', 'same'" in result.stderr
+
+
+def test_evaluate_pairs_prints_a_baseline_beside(invoke, library, tmp_path) -> None:
+    told = json.loads(invoke("eval", "pairs", _file(tmp_path, SAME, APART), "--domain", library, "--json").stdout)
+    # The pair that must not meet shares as many words as the one that may.
+    assert told["baselines"]["bag of words"]["auc"] == 0.5
