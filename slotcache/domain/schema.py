@@ -40,6 +40,8 @@ class Slot(_Model):
         weak: Values that yield to any other value said in the same utterance.
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
+        keep: Values that no intent may drop by `ignore` or `only`, since they often change an answer; where an intent
+            has no place for them it abstains.
         everywhere: Whether the slot belongs to every key in which it is said, without being listed per intent.
         protects: The protected class its words belong to, if any.
     """
@@ -50,6 +52,7 @@ class Slot(_Model):
     patterns: Phrases = []
     weak: list[Name] = []
     trailing: list[Name] = []
+    keep: list[Name] = []
     everywhere: bool = False
     protects: Name | None = None
 
@@ -58,9 +61,9 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            unknown = {*self.weak, *self.trailing} - set(self.values)
+            unknown = {*self.weak, *self.trailing, *self.keep} - set(self.values)
             if unknown:
-                raise ValueError(f"weak or trailing values {sorted(unknown)} are not among the values")
+                raise ValueError(f"weak, trailing or kept values {sorted(unknown)} are not among the values")
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")
@@ -98,7 +101,8 @@ class Intent(_Model):
             `a|b` means either; `-> slot=value` sets a value that the words imply.
         carries: Concepts that may accompany the frame without changing what is asked.
         slots: The slots that matter to the answer.
-        ignore: Slots that never change this answer; their words are accounted for and dropped.
+        ignore: Slots that never change this answer; their words are accounted for and dropped. Quantities and slots that
+            protect a class are dropped only where `irrelevant` names that class too.
         irrelevant: Protected classes that never change this answer.
         ttl: Seconds that an answer lives; needed for live state (`never`) to be cached at all.
     """

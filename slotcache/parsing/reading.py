@@ -136,6 +136,17 @@ class Reader:
                 settled.append(Span(span.start, span.end, senses, frozenset()))
         return settled
 
+    def _undroppable(self, name: str, values: Collection[str], intent: Intent) -> Abstain | None:
+        """Why values that the intent would drop must not be dropped; None when they may be."""
+        slot = self._domain.slots[name]
+        kind = slot.protects or ("number" if slot.type != "closed" else None)
+        if kind is not None and kind not in intent.irrelevant:
+            return Abstain.PROTECTED
+        if any(value in slot.keep for value in values):
+            return Abstain.PROTECTED
+        # Two values of one kind have roles (the red one for the green one), and dropping them would swap them.
+        return Abstain.CONFLICT if len(values) > 1 else None
+
     def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
         """Frames whose every element is there in some sense."""
         done: set[int] = set()
@@ -204,30 +215,31 @@ class Reader:
         slots: dict[str, str] = {}
         merged = False
         for name, given in heard.items():
-            if name in intent.ignore or name in consumed:
-                # Two values of one kind have roles (the red one for the green one), and dropping them would swap them.
-                if len(given) > 1 and name in intent.ignore:
-                    return slots, merged, Abstain.CONFLICT, tuple(f"{name}={value}" for value in sorted(given))
+            if name in consumed and name not in intent.ignore:
+                continue
+            if name in intent.ignore:
+                problem = self._undroppable(name, given, intent)
+                if problem is not None:
+                    return slots, merged, problem, _told(name, given)
                 continue
             if name not in intent.slots and name not in self._everywhere:
-                return slots, merged, Abstain.RESIDUE, (f"{name}={'|'.join(sorted(given))}",)
+                return slots, merged, Abstain.RESIDUE, _told(name, given)
             use = intent.slots.get(name)
             kept = _strongest(given, self._domain.slots[name].weak)
             if use is not None:
                 mapped = {use.merge.get(value, value) for value in kept}
                 merged |= mapped != kept
                 kept = mapped & set(use.only) if use.only else mapped
-                if not kept:
-                    continue
+                if kept != mapped:
+                    problem = self._undroppable(name, mapped - kept, intent)
+                    if problem is not None:
+                        return slots, merged, problem, _told(name, mapped - kept)
+                    if not kept:
+                        continue
                 if use.values and not kept <= set(use.values):
-                    return (
-                        slots,
-                        merged,
-                        Abstain.RESIDUE,
-                        tuple(f"{name}={value}" for value in sorted(kept - set(use.values))),
-                    )
+                    return slots, merged, Abstain.RESIDUE, _told(name, kept - set(use.values))
             if len(kept) > 1:
-                return slots, merged, Abstain.CONFLICT, tuple(f"{name}={value}" for value in sorted(kept))
+                return slots, merged, Abstain.CONFLICT, _told(name, kept)
             slots[name] = next(iter(kept))
         for name, use in intent.slots.items():
             if use is None or name in slots:
@@ -237,6 +249,10 @@ class Reader:
             elif use.required:
                 return slots, merged, Abstain.INCOMPLETE, (name,)
         return slots, merged, None, ()
+
+
+def _told(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for value in sorted(values))
 
 
 def _strongest(given: set[str], weak: Sequence[str]) -> set[str]:
