@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 REFERENCE: Final = "reference"
 """The kind whose value may stand in a customer's key: order, invoice and tracking numbers."""
+
+_HINT: Final = re.compile(r"(?:\(\?[a-z]+\))?\s*\(\?#if (?P<hint>[^)]*)\)")
 
 
 class Personal(NamedTuple):
@@ -20,21 +22,47 @@ class Personal(NamedTuple):
 
 
 class PersonalFinder:
-    """Searches a text with the expressions of a domain. A group named `value` narrows what is found."""
+    """Searches a text with the expressions of a domain.
+
+    Args:
+        expressions: Kind -> regular expression. A group whose name starts with `value` narrows what is found. An
+            opening comment `(?#if ...)` is a cheaper expression without brackets: a text that lacks it is not searched.
+    """
 
     def __init__(self, expressions: Mapping[str, str]) -> None:
-        self._expressions = [(kind, re.compile(expression)) for kind, expression in expressions.items()]
+        self._searches = [_Search(kind, expression) for kind, expression in expressions.items()]
 
     def find(self, text: str) -> list[Personal]:
         """Personal data in the text, in order, none overlapping; kinds listed first in the domain win."""
         found: list[Personal] = []
-        for kind, expression in self._expressions:
-            for match in expression.finditer(text):
-                group = "value" if "value" in expression.groupindex and match.group("value") is not None else 0
-                start, end = match.span(group)
-                if end > start and not any(start < p.end and p.start < end for p in found):
-                    found.append(Personal(kind, start, end, match.group(group)))
+        for search in self._searches:
+            for start, end in search.spans(text):
+                if not any(start < p.end and p.start < end for p in found):
+                    found.append(Personal(search.kind, start, end, text[start:end]))
         return sorted(found, key=lambda p: p.start)
+
+
+class _Search:
+    """One kind of personal data, ready to be searched for."""
+
+    def __init__(self, kind: str, expression: str) -> None:
+        self.kind = kind
+        self._expression = re.compile(expression)
+        self._groups = tuple(name for name in self._expression.groupindex if name.startswith("value"))
+        hint = _HINT.match(expression)
+        self._hint = re.compile(hint["hint"], self._expression.flags & re.IGNORECASE) if hint else None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the text holds this kind, without spaces around."""
+        if self._hint is not None and self._hint.search(text) is None:
+            return
+        for match in self._expression.finditer(text):
+            start, end = next((match.span(name) for name in self._groups if match[name] is not None), match.span())
+            value = text[start:end]
+            start += len(value) - len(value.lstrip())
+            end -= len(value) - len(value.rstrip(" ,-"))
+            if end > start:
+                yield start, end
 
 
 def canonical_reference(value: str) -> str:
