@@ -48,7 +48,9 @@ def main() -> None:
         for (_, a, _, _), (_, b, _, _) in combinations(found, 2):
             pairs += 1
             hits += a is not None and a == b
-    print(f"{len(chosen)} groups, {total} wordings, keyed {keyed / total:.1%}, pairs of one group on one key {hits / pairs:.1%}")
+    print(
+        f"{len(chosen)} groups, {total} wordings, keyed {keyed / total:.1%}, pairs of one group on one key {hits / pairs:.1%}"
+    )
     by_key: dict[str, Counter[str]] = defaultdict(Counter)
     for name, found in groups.items():
         for _, key, _, _ in found:
@@ -63,9 +65,13 @@ def main() -> None:
                 example = next(text for text, k, _, _ in groups[name] if k == key)
                 print(f"   {name} x{count}: {meanings[name]}  <- {example!r}")
     elif options.show == "residue":
-        words = Counter(word for found in chosen.values() for _, key, _, residue in found if key is None for word in residue)
+        words = Counter(
+            word for found in chosen.values() for _, key, _, residue in found if key is None for word in residue
+        )
         for word, count in words.most_common(options.limit):
-            example = next(text for found in chosen.values() for text, key, _, residue in found if key is None and word in residue)
+            example = next(
+                text for found in chosen.values() for text, key, _, residue in found if key is None and word in residue
+            )
             print(f"{count:4d} {word:24s} {example[:110]!r}")
     elif options.show == "abstain":
         reasons = Counter(reason for found in chosen.values() for _, key, reason, _ in found if key is None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 
 from slotcache.domain.patterns import ADJACENT, expand
@@ -92,6 +93,7 @@ class Lexicon:
 
     def __init__(self, domain: Domain, normaliser: Normaliser) -> None:
         root, openers = _Node(), _Node()
+        words = cache(normaliser.words)
         self.function_words = frozenset(word for text in domain.function_words for word in normaliser.words(text))
         self.protected: dict[str, str] = {
             word: name for name, texts in domain.protected.items() for text in texts for word in normaliser.words(text)
@@ -100,7 +102,7 @@ class Lexicon:
         single_fillers: set[str] = set()
         for sense, pattern in _patterns(domain):
             opens = pattern.startswith("^ ")
-            for sequence in expand(pattern.removeprefix("^ "), normaliser.words):
+            for sequence in expand(pattern.removeprefix("^ "), words):
                 self._insert(openers if opens else root, sequence, sense)
                 if sense == FILLER and len(sequence) == 1:
                     single_fillers.update(sequence[0])

@@ -23,7 +23,10 @@ def parser() -> Parser:
     [
         ("How do I renew DVDs?", "renew_loan(aspect=how, medium=dvd)"),
         ("can I renew a book before the due date", "renew_loan(aspect=eligibility, medium=book, timing=before_due)"),
-        ("hi! is it possible to extend a novel once it's past its due date??", "renew_loan(aspect=eligibility, medium=book, timing=after_due)"),
+        (
+            "hi! is it possible to extend a novel once it's past its due date??",
+            "renew_loan(aspect=eligibility, medium=book, timing=after_due)",
+        ),
         ("can i renew a book within 14 days", "renew_loan(aspect=eligibility, medium=book, within=P14D)"),
         ("can i renew a book within two weeks", "renew_loan(aspect=eligibility, medium=book, within=P14D)"),
         ("can i renew a book within 14 business days", "renew_loan(aspect=eligibility, medium=book, within=P14B)"),
