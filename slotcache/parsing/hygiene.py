@@ -1,4 +1,9 @@
-"""Decides whether a text can be read at all. What cannot is never folded into something that can."""
+"""Decides whether a text can be read at all. What cannot is never folded into something that can.
+
+Accented Latin in any language is readable; whether it is the domain's language, the words decide. Letters that only
+look plain (mathematical bold, full width, circled, small capitals), invisible characters and words of mixed scripts are
+not.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +16,21 @@ from slotcache.errors import Abstain
 MAX_CHARACTERS: Final = 2_000
 """Longer texts are chats or documents, not questions."""
 
-_ALLOWED_CONTROLS: Final = frozenset("\t\n\r")
-_JOINERS: Final = frozenset("\u200d\ufe0f\ufe0e")
-"""Zero-width joiner and variation selectors, which ordinary emoji contain."""
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TYPED: Final = frozenset("‘’‚‛“”„‟′″‐‑‒–—−…•·¿¡«»\u00a0\u202f\u2009\u00b4¨™®©°€£¥₹¢§×№½¼¾→←➡")
+"""Characters beyond ASCII that people type or that keyboards insert."""
 
-_PLAIN: Final = frozenset("‘’‚‛“”„‟′″–—−…•·¿¡«»\u00a0\u202f\u2009™®©°€£¥₹¢§×№")
-"""Typographic characters that people type or that keyboards insert."""
+_JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
+"""Zero-width joiner and variation selectors, which belong to emoji and to nothing else."""
 
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_LATIN: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_STYLED: Final = re.compile("[\u0250-\u02ff\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\U0001f130-\U0001f189]")
+"""Phonetic, modifier and squared letters, which no one types by hand."""
+
+_PICTURES: Final = re.compile(
+    "[\u2190-\u21ff\u2300-\u245f\u2500-\u2775\u2794-\u27bf\u2b00-\u2bff\U0001f000-\U0001f12f\U0001f18a-\U0001faff]"
+)
+_WORD: Final = re.compile(r"[^\W\d_½¼¾]+")
 
 
 def check(text: str) -> Abstain | None:
@@ -31,37 +43,53 @@ def check(text: str) -> Abstain | None:
     """
     if len(text) > MAX_CHARACTERS:
         return Abstain.TOO_LONG
-    if text.isascii():
-        if any(character < " " and character not in _ALLOWED_CONTROLS or character == "\x7f" for character in text):
-            return Abstain.UNREADABLE
-        return None if text.strip() else Abstain.EMPTY
-    foreign = 0
-    latin = bool(_LATIN.search(text))
-    for character in text:
-        verdict = _judge(character)
-        if verdict == "bad":
-            return Abstain.UNREADABLE
-        foreign += verdict == "foreign"
-    if foreign and latin:
+    if _CONTROLS.search(text):
         return Abstain.UNREADABLE
-    if foreign:
-        return Abstain.OTHER_LANGUAGE
+    if not text.isascii():
+        composed = unicodedata.normalize("NFC", text)
+        if not _readable(composed):
+            return Abstain.UNREADABLE
+        if (foreign := _foreign(composed)) is not None:
+            return foreign
     return None if text.strip() else Abstain.EMPTY
 
 
-def _judge(character: str) -> str:
-    if character.isascii():
-        return "bad" if (character < " " and character not in _ALLOWED_CONTROLS) or character == "\x7f" else "plain"
-    if character in _PLAIN or character in _JOINERS:
-        return "plain"
+def _readable(text: str) -> bool:
+    """Whether every character beyond ASCII is a letter, a sign or a pictogram that says what it looks like."""
+    before = " "
+    for character in text:
+        if not (character.isascii() or character in _TYPED):
+            if character in _JOINERS:
+                # Between letters it would part a word invisibly.
+                if not (_PICTURES.match(before) or before in _JOINERS or "\U0001f3fb" <= before <= "\U0001f3ff"):
+                    return False
+            elif not (_PICTURES.match(character) or _says_what_it_looks_like(character)):
+                return False
+        before = character
+    return True
+
+
+def _says_what_it_looks_like(character: str) -> bool:
     category = unicodedata.category(character)
-    if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        return "bad"
-    if category[0] in "LMN":
-        if _LATIN.match(character):
-            return "plain"
-        # Styled letters and digits (mathematical bold, full width, circled) look plain and are not.
-        if unicodedata.normalize("NFKC", character) != character or category[0] == "M":
-            return "bad"
-        return "foreign"
-    return "plain"
+    if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _STYLED.match(character):
+        return False
+    if _LATIN.match(character) or category in ("Zs", "Sc"):
+        return True
+    # Marks that no letter has taken up belong to another script, or to nothing ("Zalgo").
+    if category[0] == "M":
+        return "COMBINING" not in unicodedata.name(character, "COMBINING")
+    return unicodedata.normalize("NFKC", character) == character
+
+
+def _foreign(text: str) -> Abstain | None:
+    """Whether letters of other scripts stand in the text, and whether any stands in a word with Latin ones."""
+    found = None
+    for word in _WORD.findall(text):
+        if word.isascii():
+            continue
+        latin = sum(1 for letter in word if _LATIN.match(letter))
+        if 0 < latin < len(word):
+            return Abstain.UNREADABLE
+        if latin == 0:
+            found = Abstain.OTHER_LANGUAGE
+    return found
