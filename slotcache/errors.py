@@ -39,7 +39,7 @@ class StoreError(SlotcacheError):
     """A store that cannot be used as asked."""
 
 
-class StoreUnavailable(StoreError):
+class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as the reason of the same name
     """A store that does not answer now. The cache treats it as a bypass and tries again later."""
 
 
@@ -117,15 +117,21 @@ class NotStored(StrEnum):
 
 EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Abstain.EMPTY: "Nothing is asked: the text is empty or holds only greetings and politeness.",
-    Abstain.TOO_LONG: "The text is longer than any question; send the customer's last message, not the whole chat.",
-    Abstain.UNREADABLE: "Control or bidi characters, lone surrogates, styled letters or mixed scripts; such text is never folded into plain words.",
+    Abstain.TOO_LONG: "Longer than any question; send the customer's last message, not the whole chat.",
+    Abstain.UNREADABLE: (
+        "Control or bidi characters, lone surrogates, styled letters or mixed scripts; such text is never folded "
+        "into plain words."
+    ),
     Abstain.OTHER_LANGUAGE: "The text is not in the language of the domain.",
     Abstain.FOLLOW_UP: "The turn means nothing without the one before it; pass the context that resolves it.",
     Abstain.SEVERAL_QUESTIONS: "One message asks several things; split it or let the model answer.",
-    Abstain.PERSONAL: "The text holds personal data (a name, an address, an e-mail, a phone number) that no key may carry.",
+    Abstain.PERSONAL: "The text holds personal data (name, address, e-mail, phone number) that no key may carry.",
     Abstain.OUT_OF_SCOPE: "Nothing the domain knows explains the question.",
-    Abstain.RESIDUE: "Words are left over that neither the intent nor a slot accounts for; add them to the domain if they belong there.",
-    Abstain.PROTECTED: "A word that can turn the answer (negation, quantity, order of events, ...) is not carried by the key.",
+    Abstain.RESIDUE: (
+        "Words are left over that neither the intent nor a slot accounts for; add them to the domain if they belong "
+        "there."
+    ),
+    Abstain.PROTECTED: "A word that can turn the answer (negation, quantity, order of events, ...) is not in the key.",
     Abstain.CONFLICT: "One slot was given two values, so which one is asked about is unclear.",
     Abstain.AMBIGUOUS: "Two intents explain the question equally well.",
     Abstain.INCOMPLETE: "A slot that the intent cannot do without was not said.",
@@ -145,10 +151,10 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Bypass.NO_CACHE: "The caller asked for a fresh answer.",
     Bypass.PROMPT_UNDECLARED: "The system prompt varies and no stable version was declared for it.",
     Bypass.CONTEXT_DEPENDENT: "The question depends on earlier turns and no context was passed.",
-    Bypass.REQUEST_UNSUPPORTED: "The request asks for something a stored answer cannot give (tools, images, a schema, variety).",
+    Bypass.REQUEST_UNSUPPORTED: "A stored answer cannot give what the request asks for (tools, images, a schema, variety).",
     Bypass.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
     Bypass.PARSER_FAILED: "The parser failed; the model was called and the failure counted.",
-    NotStored.NOT_FILLABLE: "The utterance reads a shared key but may not fill it: not every word is accounted for by code.",
+    NotStored.NOT_FILLABLE: "It may read a shared key but not fill it: not every word is accounted for by code.",
     NotStored.PERSONAL_ANSWER: "The answer holds personal data.",
     NotStored.INCOMPLETE_ANSWER: "The answer was cut off.",
     NotStored.REFUSED_ANSWER: "The model refused.",

@@ -1,7 +1,7 @@
-"""Measures the reader on the meaning groups: `python -m training.measure_groups [--area ord] [--show residue|splits|merges|groups]`.
+"""Measures the reader on the meaning groups: `python -m training.measure_groups [--area ord] [--show residue]`.
 
-Wordings of one group should share one key; wordings of two groups should not. Prints coverage, the share of wording pairs of
-one group that share a key, and every key that two groups share.
+Wordings of one group should share one key; wordings of two groups should not. Prints coverage, the share of wording
+pairs of one group that share a key, and every key that two groups share.
 """
 
 from __future__ import annotations

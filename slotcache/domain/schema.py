@@ -101,8 +101,8 @@ class Intent(_Model):
             `a|b` means either; `-> slot=value` sets a value that the words imply.
         carries: Concepts that may accompany the frame without changing what is asked.
         slots: The slots that matter to the answer.
-        ignore: Slots that never change this answer; their words are accounted for and dropped. Quantities and slots that
-            protect a class are dropped only where `irrelevant` names that class too.
+        ignore: Slots that never change this answer; their words are accounted for and dropped. Quantities and slots
+            that protect a class are dropped only where `irrelevant` names that class too.
         irrelevant: Protected classes that never change this answer.
         ttl: Seconds that an answer lives; needed for live state (`never`) to be cached at all.
     """

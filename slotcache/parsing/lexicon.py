@@ -51,7 +51,7 @@ class Span:
 
 @dataclass(slots=True)
 class _Node:
-    """A state of the matcher as it is built; all alternatives of one element lead to one node, so building is linear."""
+    """A state of the matcher being built; all alternatives of an element lead to one node, so building is linear."""
 
     edges: dict[str, list[_Node]] = field(default_factory=dict)
     elements: dict[tuple[str, ...], _Node] = field(default_factory=dict)
