@@ -151,7 +151,7 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Bypass.NO_CACHE: "The caller asked for a fresh answer.",
     Bypass.PROMPT_UNDECLARED: "The system prompt varies and no stable version was declared for it.",
     Bypass.CONTEXT_DEPENDENT: "The question depends on earlier turns and no context was passed.",
-    Bypass.REQUEST_UNSUPPORTED: "A stored answer cannot give what the request asks for (tools, images, a schema, variety).",
+    Bypass.REQUEST_UNSUPPORTED: "A stored answer cannot give what is asked for (tools, images, a schema, variety).",
     Bypass.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
     Bypass.PARSER_FAILED: "The parser failed; the model was called and the failure counted.",
     NotStored.NOT_FILLABLE: "It may read a shared key but not fill it: not every word is accounted for by code.",

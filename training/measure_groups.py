@@ -49,7 +49,7 @@ def main() -> None:
             pairs += 1
             hits += a is not None and a == b
     print(
-        f"{len(chosen)} groups, {total} wordings, keyed {keyed / total:.1%}, pairs of one group on one key {hits / pairs:.1%}"
+        f"{len(chosen)} groups, {total} wordings, keyed {keyed / total:.1%}, pairs on one key {hits / pairs:.1%}"
     )
     by_key: dict[str, Counter[str]] = defaultdict(Counter)
     for name, found in groups.items():
