@@ -76,7 +76,7 @@ class IntentSlot(_Model):
     """How one slot takes part in one intent.
 
     Attributes:
-        values: Values that make sense here; empty means all. Another value abstains.
+        values: Values that make sense here; empty means all. Another value abstains; of the facet, it stands for itself.
         only: Values that matter here; empty means all. Another value is heard and dropped: it cannot change the answer.
         default: Value when none is said; without one the slot is then absent from the key.
         merge: Values that mean the same here, mapped to the one that stands in the key.

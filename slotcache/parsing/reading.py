@@ -236,7 +236,8 @@ class Reader:
                         return slots, merged, problem, _told(name, mapped - kept)
                     if not kept:
                         continue
-                if use.values and not kept <= set(use.values):
+                # A facet that the intent does not list is still asked exactly; it stands for itself.
+                if use.values and name != self._domain.facet and not kept <= set(use.values):
                     return slots, merged, Abstain.RESIDUE, _told(name, kept - set(use.values))
             if len(kept) > 1:
                 return slots, merged, Abstain.CONFLICT, _told(name, kept)
