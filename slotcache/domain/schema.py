@@ -128,6 +128,7 @@ class Domain(_Model):
         slots: Name -> slot.
         intents: Name -> intent.
         carries: Concepts that never change what is asked, in any intent.
+        courtesies: Fillers that are mere politeness; only they are left out of a verbatim key.
         fillers: Phrases that never change an answer: greetings, politeness, hesitation.
         function_words: Words that carry grammar only.
         protected: Class -> words that can turn an answer.
@@ -145,6 +146,7 @@ class Domain(_Model):
     slots: dict[Name, Slot] = {}
     intents: dict[Name, Intent] = {}
     carries: list[Name] = []
+    courtesies: Phrases = []
     fillers: Phrases = []
     function_words: Phrases = []
     protected: dict[Name, Phrases] = {}
@@ -214,7 +216,7 @@ class Domain(_Model):
 
     def _patterns(self) -> list[tuple[str, list[str]]]:
         found = [(f"concepts.{name}", phrases) for name, phrases in self.concepts.items()]
-        found += [("fillers", self.fillers), ("follow_ups", self.follow_ups)]
+        found += [("courtesies", self.courtesies), ("fillers", self.fillers), ("follow_ups", self.follow_ups)]
         for name, slot in self.slots.items():
             found += [(f"slots.{name}.{value}", phrases) for value, phrases in slot.values.items()]
             found.append((f"slots.{name}", slot.patterns))

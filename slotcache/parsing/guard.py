@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from slotcache.parsing.lexicon import FILLER, Span
+from slotcache.parsing.lexicon import Span
 from slotcache.parsing.normalise import Token
 
 
@@ -43,7 +43,7 @@ def account(
         protected: Protected word -> class.
     """
     used = {at for span in cover for at in span.used}
-    meant = {at for span in cover if span.senses != (FILLER,) for at in span.used}
+    meant = {at for span in cover if not span.is_filler for at in span.used}
     residue: list[str] = []
     loose: dict[str, list[str]] = {}
     every: dict[str, list[str]] = {}

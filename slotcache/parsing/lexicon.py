@@ -32,6 +32,7 @@ class Sense(NamedTuple):
 
 
 FILLER: Final = Sense("filler", "")
+COURTESY: Final = Sense("filler", "courtesy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Span:
     end: int
     senses: tuple[Sense, ...]
     used: frozenset[int]
+
+    @property
+    def is_filler(self) -> bool:
+        """Whether the phrase carries no meaning at all."""
+        return all(sense.kind == "filler" for sense in self.senses)
 
 
 @dataclass(slots=True)
@@ -104,7 +110,7 @@ class Lexicon:
             opens = pattern.startswith("^ ")
             for sequence in expand(pattern.removeprefix("^ "), words):
                 self._insert(openers if opens else root, sequence, sense)
-                if sense == FILLER and len(sequence) == 1:
+                if sense.kind == "filler" and len(sequence) == 1:
                     single_fillers.update(sequence[0])
         self._root, self._openers = _State((root,)), _State((openers,))
         self.skippable = (self.function_words | single_fillers) - set(self.protected)
@@ -161,7 +167,7 @@ class Lexicon:
         """Positions that open a clause: its first word, or a word that only fillers precede."""
         filled: dict[int, list[int]] = {}
         for (start, end, _), senses in found.items():
-            if FILLER in senses:
+            if any(sense.kind == "filler" for sense in senses):
                 filled.setdefault(start, []).append(end)
         opens = {at for at in range(size) if at == 0 or (clauses and clauses[at] != clauses[at - 1])}
         for at in range(size):
@@ -217,6 +223,8 @@ def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
                 yield Sense("slot", name, value), phrase
         for pattern in slot.patterns:
             yield Sense("slot", name, "*"), pattern
+    for phrase in domain.courtesies:
+        yield COURTESY, phrase
     for phrase in domain.fillers:
         yield FILLER, phrase
 
@@ -244,5 +252,4 @@ def _cover(words: Sequence[str], spans: Sequence[Span], skippable: Collection[st
 
 def _worth(span: Span, words: Sequence[str], skippable: Collection[str]) -> float:
     total = sum(0.3 if words[at] in skippable else 1.0 for at in span.used)
-    plain = all(sense.kind == "filler" for sense in span.senses)
-    return max(total + 0.5 * (total - 1.0), 0.02 * len(span.used)) - (0.01 if plain else 0.0)
+    return max(total + 0.5 * (total - 1.0), 0.02 * len(span.used)) - (0.01 if span.is_filler else 0.0)

@@ -16,7 +16,7 @@ from slotcache.parsing import hygiene
 from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, confirms, settle
 from slotcache.parsing.guard import Account, account, fingerprint
 from slotcache.parsing.learned import LearnedReading, Model
-from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span
+from slotcache.parsing.lexicon import COURTESY, Lexicon, Sense, Span
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 from slotcache.parsing.quantities import Quantity, find_quantities
@@ -115,7 +115,7 @@ class Parser:
         trace.spans = self._lexicon.find(words, trace.quantities, [token.clause for token in tokens])
         trace.cover = self._lexicon.cover(tokens, trace.spans)
         trace.account = account(tokens, trace.cover, self._lexicon.skippable, self._lexicon.protected)
-        trace.canonical = _canonical(trace)
+        trace.canonical = self._canonical(trace)
         if not trace.canonical:
             return Parse(text, abstain=Abstain.EMPTY), trace
         parse = self._decide(trace)
@@ -261,7 +261,7 @@ class Parser:
     def _is_follow_up(self, trace: Trace) -> bool:
         opening = 0
         for span in trace.cover:
-            if span.start != opening or span.senses != (FILLER,):
+            if span.start != opening or not span.is_filler:
                 break
             opening = span.end
         words = tuple(token.norm for token in trace.tokens)
@@ -277,19 +277,20 @@ class Parser:
             parse, key=Key.verbatim(trace.canonical), owner=Owner.narrowest(owner), fillable=not trace.personal
         )
 
+    def _canonical(self, trace: Trace) -> str:
+        """The text without politeness; numbers that name an order stay, so that no two orders share it."""
+        polite = [Span(s.start, s.end, (COURTESY,), s.used) for s in trace.spans if COURTESY in s.senses]
+        chosen = self._lexicon.cover(trace.tokens, polite)
+        dropped = {at for span in chosen for at in range(span.start, span.end)}
+        references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
+        return " ".join(references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped)
+
 
 def _candidates(trace: Trace) -> tuple[tuple[str, float], ...]:
     """Intents that were considered: the learned reader's proposals, or without one what the frames evoked."""
     if trace.learned is not None:
         return tuple(trace.learned.candidates)
     return tuple(dict.fromkeys((r.intent, 1.0 if r.abstain is None else 0.5) for r in trace.readings))[:5]
-
-
-def _canonical(trace: Trace) -> str:
-    """The text without reviewed fillers; numbers that name an order stay, so that no two orders share it."""
-    dropped = {at for span in trace.cover if FILLER in span.senses for at in range(span.start, span.end)}
-    references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
-    return " ".join(references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped)
 
 
 __all__ = ["Parser", "Sense", "Trace"]
