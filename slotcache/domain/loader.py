@@ -122,7 +122,8 @@ class _Merged:
             parent[name] = [*parent[name], *(item for item in value if item not in parent[name])]
         elif isinstance(parent[name], dict) and isinstance(value, dict) and path[0] == "slots":
             parent[name] = _added(parent[name], value)
-        elif below:
+        elif below or name == "about":
+            # The first description of a slot that several files add to is as good as any.
             return
         elif parent[name] != value:
             raise DomainError(
