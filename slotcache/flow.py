@@ -232,7 +232,8 @@ def put(
     if core.switches_due(core.clock()):
         yield Storing(core.refresh_switches)
     refused: str | None = None
-    bypass = core.refusal(question, directives, core.clock())
+    # A person may write answers for an intent that is switched off: switching it on again should find them.
+    bypass = core.refusal(question, directives, core.clock()) if author is None else _bypass(question)
     if bypass is not None:
         refused = bypass.reason.value
     elif author is None:
@@ -253,6 +254,10 @@ def put(
     outcome = Stored(stored, refused, question.key, entry.id if entry is not None else None)
     core.emit(Kept(core.clock(), outcome, entry))
     return outcome
+
+
+def _bypass(question: Question) -> Bypass | None:
+    return question.verdict if isinstance(question.verdict, Bypass) else None
 
 
 def _admitted(question: Question) -> Admitted:

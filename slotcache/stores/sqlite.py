@@ -141,11 +141,11 @@ class SqliteStore:
 
     def find(self, selector: Selector) -> Iterator[Entry]:
         where, values = _where(selector)
-        after = ""
+        after = -1
         while True:
             # In pages, so that a long walk keeps no read transaction open and the log can be checkpointed.
             with self._file.reading() as db:
-                page = f"SELECT body, id FROM entries WHERE id > ? AND {where} ORDER BY id LIMIT ?"
+                page = f"SELECT body, number FROM entries WHERE number > ? AND {where} ORDER BY number LIMIT ?"
                 rows = db.execute(page, (after, *values, _BATCH)).fetchall()
             if not rows:
                 return
@@ -276,27 +276,27 @@ def _keep(db: sqlite3.Connection, entry: Entry) -> PutResult:
     if rows:
         _retire_where(db, "cell = ? AND variant = ?", at, "superseded", entry.created)
     space, key = entry.address.namespace, entry.key
-    db.execute(
-        "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    number = db.execute(
+        "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(entry.id, *at, str(key), key.intent, space.tenant, space.customer, space.epoch, space.generation),
             *(entry.approved, entry.created, entry.expires, entry.to_json()),
         ),
-    )
+    ).lastrowid
     if not key.is_verbatim:
-        db.executemany("INSERT INTO slots VALUES (?, ?, ?)", [(name, value, entry.id) for name, value in key.slots])
-    db.executemany("INSERT INTO tags VALUES (?, ?)", [(tag, entry.id) for tag in dict.fromkeys(entry.tags)])
+        db.executemany("INSERT INTO slots VALUES (?, ?, ?)", [(name, value, number) for name, value in key.slots])
+    db.executemany("INSERT INTO tags VALUES (?, ?)", [(tag, number) for tag in dict.fromkeys(entry.tags)])
     return PutResult.STORED
 
 
 def _retire_where(db: sqlite3.Connection, where: str, values: Sequence[object], reason: str, now: float) -> int:
     """Move entries to the history; `where` may carry an ORDER BY and a LIMIT. Gives how many."""
-    rows = db.execute(f"SELECT id, cell, body FROM entries WHERE {where}", values).fetchall()
+    rows = db.execute(f"SELECT number, cell, body FROM entries WHERE {where}", values).fetchall()
     db.executemany(
         "INSERT INTO history (cell, reason, at, body) VALUES (?, ?, ?, ?)",
         [(cell, reason, now, body) for _, cell, body in rows],
     )
-    db.executemany("DELETE FROM entries WHERE id = ?", [(row[0],) for row in rows])
+    db.executemany("DELETE FROM entries WHERE number = ?", [(row[0],) for row in rows])
     return len(rows)
 
 
@@ -312,12 +312,12 @@ def _where(selector: Selector) -> tuple[str, tuple[object, ...]]:
             values.append(value)
     for name, value in selector.slots:
         if value == "*":
-            clauses.append("id IN (SELECT entry FROM slots WHERE name = ?)")
+            clauses.append("number IN (SELECT entry FROM slots WHERE name = ?)")
             values.append(name)
         else:
-            clauses.append("id IN (SELECT entry FROM slots WHERE name = ? AND value = ?)")
+            clauses.append("number IN (SELECT entry FROM slots WHERE name = ? AND value = ?)")
             values.extend((name, value))
     if selector.tag is not None:
-        clauses.append("id IN (SELECT entry FROM tags WHERE tag = ?)")
+        clauses.append("number IN (SELECT entry FROM tags WHERE tag = ?)")
         values.append(selector.tag)
     return " AND ".join(clauses) or "1", tuple(values)

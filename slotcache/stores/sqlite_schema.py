@@ -15,7 +15,8 @@ SCHEMA_VERSION: Final = 1
 
 _TABLES: Final = """
 CREATE TABLE entries (
-    id TEXT PRIMARY KEY,
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     cell TEXT NOT NULL,
     variant TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -28,7 +29,7 @@ CREATE TABLE entries (
     created REAL NOT NULL,
     expires REAL,
     body TEXT NOT NULL
-) WITHOUT ROWID;
+);
 CREATE UNIQUE INDEX entries_address ON entries (cell, variant);
 CREATE INDEX entries_key ON entries (key);
 CREATE INDEX entries_intent ON entries (intent);
@@ -39,13 +40,13 @@ CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
 CREATE TABLE slots (
     name TEXT NOT NULL,
     value TEXT NOT NULL,
-    entry TEXT NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    entry INTEGER NOT NULL REFERENCES entries (number) ON DELETE CASCADE,
     PRIMARY KEY (name, value, entry)
 ) WITHOUT ROWID;
 CREATE INDEX slots_entry ON slots (entry);
 CREATE TABLE tags (
     tag TEXT NOT NULL,
-    entry TEXT NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    entry INTEGER NOT NULL REFERENCES entries (number) ON DELETE CASCADE,
     PRIMARY KEY (tag, entry)
 ) WITHOUT ROWID;
 CREATE INDEX tags_entry ON tags (entry);

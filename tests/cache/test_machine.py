@@ -66,14 +66,14 @@ class CacheMachine(RuleBasedStateMachine):
             self.bench.done()
             self.folder.cleanup()
 
-    def bypass(self, text: str, customer: str | None) -> str | None:
+    def bypass(self, text: str, customer: str | None, *, approved: bool = False) -> str | None:
         parse = QUESTIONS[text]
         assert parse.key is not None
         if parse.owner is Owner.NEVER:
             return "owner_never"
         if parse.owner is Owner.CUSTOMER and customer is None:
             return "no_customer"
-        return "intent_off" if parse.key.intent in self.off else None
+        return "intent_off" if parse.key.intent in self.off and not approved else None
 
     def place(self, text: str, tenant: str, customer: str | None) -> Place:
         parse = QUESTIONS[text]
@@ -96,7 +96,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     def keep(self, text: str, tenant: str, customer: str | None, answer: str, approved: bool, tag: str) -> str | None:
         """What becomes of an answer that is handed in; the reason why it is not kept."""
-        bypass = self.bypass(text, customer)
+        bypass = self.bypass(text, customer, approved=approved)
         if bypass is not None:
             return bypass
         parse = QUESTIONS[text]
