@@ -27,6 +27,9 @@ T = TypeVar("T")
 AsyncCall = Callable[[str], Awaitable[str | Answer]]
 """Asks the model: the utterance in, the answer out."""
 
+Relay = Callable[[Outcome], Awaitable[str | Answer]]
+"""Asks the model, knowing what came of the look-up."""
+
 
 class AsyncSlotCache:
     """`SlotCache` for asyncio. All arguments and results are the same; the methods are coroutines."""
@@ -116,8 +119,22 @@ class AsyncSlotCache:
         tags: Iterable[str] = (),
     ) -> Outcome:
         """Look a question up, and call the model when there is nothing to serve; see `SlotCache.get_or_call`."""
-        steps = flow.get_or_call(self._core, text, scope, directives, tuple(tags))
-        return await self._perform(steps, functools.partial(call, text))
+        return await self.get_or_relay(text, lambda _: call(text), scope, directives=directives, tags=tags)
+
+    async def get_or_relay(
+        self,
+        text: str,
+        relay: Relay,
+        scope: Scope = ANYONE,
+        *,
+        directives: Directives = PLAIN,
+        tags: Iterable[str] = (),
+    ) -> Outcome:
+        """Like `get_or_call`, for callers who hand the model's reply on while it arrives.
+
+        `relay` is told what came of the look-up, and gives the whole answer when the reply is over.
+        """
+        return await self._perform(flow.get_or_call(self._core, text, scope, directives, tuple(tags)), relay)
 
     def wrap(self, call: AsyncCall, *, scope: Scope = ANYONE) -> Callable[..., Awaitable[str]]:
         """The same coroutine function behind the cache; see `SlotCache.wrap`."""
@@ -205,7 +222,7 @@ class AsyncSlotCache:
         return await asyncio.get_running_loop().run_in_executor(self._storing, bound)
 
     async def _perform(
-        self, steps: Generator[flow.Step, object, T], call: Callable[[], Awaitable[object]] | None = None
+        self, steps: Generator[flow.Step, object, T], call: Callable[[Outcome], Awaitable[object]] | None = None
     ) -> T:
         """Do what a flow asks for, without blocking the event loop."""
         try:
@@ -223,14 +240,14 @@ class AsyncSlotCache:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    async def _result(self, step: flow.Step, call: Callable[[], Awaitable[object]] | None) -> object:
+    async def _result(self, step: flow.Step, call: Callable[[Outcome], Awaitable[object]] | None) -> object:
         if isinstance(step, flow.Storing):
             return step.run() if self._core.store.local else await _finish(self._storing, step.run)
         if isinstance(step, flow.Parsing):
             return await _finish(self._parsing, step.run)
         if isinstance(step, flow.Calling):
             assert call is not None
-            return await call()
+            return await call(step.outcome)
         if isinstance(step, flow.Pausing):
             await asyncio.sleep(step.seconds)
             return None

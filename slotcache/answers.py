@@ -28,6 +28,7 @@ class Answer:
         tokens_in: Prompt tokens used.
         tokens_out: Completion tokens used.
         cost: Price of the call, in the operator's currency.
+        not_kept: Why it must not be kept whatever it says; None when the text decides.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Answer:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
+    not_kept: NotStored | None = None
 
 
 _I = r"\b(?:i|we)(?:\s+am|\s+are|['’]m|['’]re)?\s+"
@@ -135,6 +137,8 @@ def why_not_kept(
         find_personal: Gives the kinds of personal data in a text.
     """
     text = answer.text
+    if answer.not_kept is not None:
+        return answer.not_kept
     if answer.tool_call:
         return NotStored.TOOL_CALL
     if not text.strip():

@@ -106,6 +106,7 @@ class NotStored(StrEnum):
     INCOMPLETE_ANSWER = "incomplete_answer"
     REFUSED_ANSWER = "refused_answer"
     EMPTY_ANSWER = "empty_answer"
+    CALL_FAILED = "call_failed"
     TOOL_CALL = "tool_call"
     NO_STORE = "no_store"
     APPROVED_EXISTS = "approved_exists"
@@ -113,6 +114,23 @@ class NotStored(StrEnum):
     LEASE_LOST = "lease_lost"
     INVALIDATED = "invalidated"
     STORE_UNAVAILABLE = "store_unavailable"
+
+
+class Unsupported(StrEnum):
+    """What a request asks for that a stored answer cannot give; the detail of the bypass `request_unsupported`."""
+
+    TOOLS = "tools"
+    TOOL_TURN = "tool_turn"
+    MEDIA = "media"
+    SCHEMA = "schema"
+    SEVERAL_CHOICES = "several_choices"
+    LOGPROBS = "logprobs"
+    VARIETY = "variety"
+    SEED = "seed"
+    UNKNOWN_PARAMETER = "unknown_parameter"
+    UNKNOWN_SHAPE = "unknown_shape"
+    OTHER_PATH = "other_path"
+    UNKNOWN_CALLER = "unknown_caller"
 
 
 EXPLANATIONS: Final[dict[StrEnum, str]] = {
@@ -159,6 +177,7 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     NotStored.INCOMPLETE_ANSWER: "The answer was cut off.",
     NotStored.REFUSED_ANSWER: "The model refused.",
     NotStored.EMPTY_ANSWER: "The model said nothing.",
+    NotStored.CALL_FAILED: "The model could not be asked or answered with an error, which went to its asker as it was.",
     NotStored.TOOL_CALL: "The model asked for a tool.",
     NotStored.NO_STORE: "The caller asked not to store the answer.",
     NotStored.APPROVED_EXISTS: "An approved answer stands for this key; a learned one never replaces it.",
@@ -166,5 +185,17 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     NotStored.LEASE_LOST: "Another caller filled the key meanwhile.",
     NotStored.INVALIDATED: "The key was invalidated while the model was answering; the answer may be stale.",
     NotStored.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
+    Unsupported.TOOLS: "Tools are offered; the model may want to use one.",
+    Unsupported.TOOL_TURN: "The conversation holds a tool call or its result, which are about one moment.",
+    Unsupported.MEDIA: "Images, audio or files are part of the question or wanted in the answer.",
+    Unsupported.SCHEMA: "The answer has to follow a schema or be JSON.",
+    Unsupported.SEVERAL_CHOICES: "More than one answer is wanted.",
+    Unsupported.LOGPROBS: "Token probabilities are wanted.",
+    Unsupported.VARIETY: "The temperature asks for a different answer each time.",
+    Unsupported.SEED: "A seed asks for an answer of the model itself.",
+    Unsupported.UNKNOWN_PARAMETER: "A parameter that is not known may change the answer; the configuration can name it.",
+    Unsupported.UNKNOWN_SHAPE: "The request is not shaped like a chat that ends in a user's turn.",
+    Unsupported.OTHER_PATH: "Only chat completions are cached; everything else is passed on.",
+    Unsupported.UNKNOWN_CALLER: "The configuration names the callers that are served, and this one is none of them.",
 }
 """What each reason means and what to do about it, in one sentence."""

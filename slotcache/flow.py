@@ -45,7 +45,9 @@ class Storing:
 
 @dataclass(slots=True)
 class Calling:
-    """Call the model; the answer is sent back."""
+    """Call the model, after what came of the look-up; the answer is sent back."""
+
+    outcome: Outcome
 
 
 @dataclass(slots=True)
@@ -186,7 +188,7 @@ def _lead(
                 return (yield from _alone(core, found, started, NotStored.LEASE_LOST)), None
             yield Pausing(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        answer = _answer(core, (yield Calling()))
+        answer = _answer(core, (yield Calling(found.outcome)))
     except GeneratorExit:
         # Nobody performs steps any more; the lease runs out by itself.
         raise
@@ -207,7 +209,7 @@ def _lead(
 
 def _alone(core: Core, found: Found, started: float, why: NotStored | None) -> Generator[Step, Any, Outcome]:
     """Call the model for this asker and keep nothing."""
-    answer = _answer(core, (yield Calling()))
+    answer = _answer(core, (yield Calling(found.outcome)))
     verdict = found.question.verdict
     if why is NotStored.NOT_FILLABLE and isinstance(verdict, Admitted) and verdict.owner is Owner.SHARED:
         key = str(verdict.address.key)

@@ -57,6 +57,7 @@ def test_answers_find_nothing_personal_in_policies(text: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
+        (Answer("Yes.", not_kept=NotStored.CALL_FAILED), NotStored.CALL_FAILED),
         (Answer("Yes.", tool_call=True), NotStored.TOOL_CALL),
         (Answer(""), NotStored.EMPTY_ANSWER),
         (Answer(" \n"), NotStored.EMPTY_ANSWER),

@@ -7,9 +7,9 @@ from itertools import chain, combinations
 import pytest
 
 from slotcache import errors
-from slotcache.errors import EXPLANATIONS, Abstain, Bypass, Miss, NotStored
+from slotcache.errors import EXPLANATIONS, Abstain, Bypass, Miss, NotStored, Unsupported
 
-CATALOGUES: tuple[type[StrEnum], ...] = (Abstain, Miss, Bypass, NotStored)
+CATALOGUES: tuple[type[StrEnum], ...] = (Abstain, Miss, Bypass, NotStored, Unsupported)
 RAISED = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
 
 

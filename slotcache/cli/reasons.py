@@ -5,13 +5,18 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from slotcache.errors import EXPLANATIONS, Abstain, Bypass, Miss, NotStored
+from slotcache.errors import EXPLANATIONS, Abstain, Bypass, Miss, NotStored, Unsupported
 
 _SECTIONS: Final[tuple[tuple[str, str, type[StrEnum]], ...]] = (
     ("Abstentions", "Why a question got no intent key. It is told in the parse as `abstain`.", Abstain),
     ("Misses", "Why a question with a key was not answered from the cache. The answer that follows may be kept.", Miss),
     ("Bypasses", "Why the cache took no part in a question: nothing was read and nothing is kept.", Bypass),
     ("Not stored", "Why the model's answer was handed to its asker and not kept.", NotStored),
+    (
+        "Unsupported requests",
+        "Why a request that came through the proxy or an adapter is the bypass `request_unsupported`.",
+        Unsupported,
+    ),
 )
 
 

@@ -12,6 +12,7 @@ import pytest
 from slotcache.aio import AsyncSlotCache
 from slotcache.cache import SlotCache
 from slotcache.errors import ConfigurationError
+from slotcache.events import Outcome
 from slotcache.parsing.types import Parse
 from slotcache.stores.memory import MemoryStore
 from slotcache.stores.sqlite import SqliteStore
@@ -131,3 +132,15 @@ def test_aio_works_in_one_loop_after_another() -> None:
 def test_aio_needs_a_thread() -> None:
     with pytest.raises(ConfigurationError):
         AsyncSlotCache(ScriptedParser(), MemoryStore(), threads=0)
+
+
+async def test_aio_relay_is_told_what_came_of_the_look_up() -> None:
+    told: list[tuple[str, str]] = []
+
+    async def relay(outcome: Outcome) -> str:
+        told.append((outcome.decision, outcome.reason))
+        return "yes"
+
+    async with build() as cache:
+        outcomes = [await cache.get_or_relay(text, relay, ACME) for text in ("can i cancel?", "may i call it off?")]
+    assert (told, [outcome.hit for outcome in outcomes]) == ([("miss", "not_found")], [False, True])
