@@ -116,8 +116,8 @@ DEMONYMS = {
 }  # fmt: skip
 REGIONS = {
     "international": [
-        "abroad", "overseas", "international", "internationally", "foreign", "worldwide", "world wide", "globally", "global",
-        "other|another|foreign|different country|countries|nation|nations", "out|outside of? the|my|your? country|borders",
+        "abroad", "overseas", "going|go|sent|send|shipped|ship abroad|overseas", "to abroad|overseas", "international", "internationally", "foreign", "worldwide", "world wide", "globally", "global",
+        "other|another|foreign|different country|countries|nation|nations", "out|outside of? the|my|your country|borders", "outside of? country", "overseas|foreign|international destination~|country|countries|address~|order~|customer~|delivery|shipping|shipment~|parcel~|package~|orders", "intl",
         "anywhere in the world", "outside the domestic", "non domestic", "all over the world", "around the world", "cross border", "internationals",
     ],
     "domestic": ["domestic", "domestically", "within|inside the|my|same? country", "inland", "nationally", "nationwide", "same country"],
@@ -148,7 +148,7 @@ REGIONS = {
         "island~", "isle~", "offshore island~", "islander~", "an|the? island address~|communities|community|folk|people|destination~|customers?",
     ],
     "remote": [
-        "rural", "remote", "countryside", "rural|remote|outlying|isolated|far-flung area~|region~|address~|location~|place~|customers|order~|zone~",
+        "rural", "remote", "countryside", "out? in? the? countryside", "remote rural locations?", "rural|remote|outlying|isolated|far-flung area~|region~|address~|location~|place~|customers|order~|zone~",
         "rural or remote areas?", "remote or|and rural areas|locations?", "remote rural areas|locations?", "village~", "village area~|address~", "boonies", "boondocks", "out? in? the? sticks",
         "middle of nowhere", "back of beyond", "outback", "far from town|city", "far in the country|countryside", "hard to reach areas?", "outlying areas?", "hinterland",
         "in the country like? way out", "way|far out in the country", "off the beaten track",
