@@ -40,8 +40,8 @@ class Slot(_Model):
         weak: Values that yield to any other value said in the same utterance.
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
-        keep: Values that no intent may drop by `ignore` or `only`, since they often change an answer; where an intent
-            has no place for them it abstains.
+        droppable: Values that an intent may drop by `ignore` or `only`; empty means all. The others often change an
+            answer, so they stay in the key even where an intent ignores the slot.
         everywhere: Whether the slot belongs to every key in which it is said, without being listed per intent.
         protects: The protected class its words belong to, if any.
     """
@@ -52,7 +52,7 @@ class Slot(_Model):
     patterns: Phrases = []
     weak: list[Name] = []
     trailing: list[Name] = []
-    keep: list[Name] = []
+    droppable: list[Name] = []
     everywhere: bool = False
     protects: Name | None = None
 
@@ -61,9 +61,9 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            unknown = {*self.weak, *self.trailing, *self.keep} - set(self.values)
+            unknown = {*self.weak, *self.trailing, *self.droppable} - set(self.values)
             if unknown:
-                raise ValueError(f"weak, trailing or kept values {sorted(unknown)} are not among the values")
+                raise ValueError(f"weak, trailing or droppable values {sorted(unknown)} are not among the values")
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")
@@ -76,7 +76,7 @@ class IntentSlot(_Model):
     """How one slot takes part in one intent.
 
     Attributes:
-        values: Values that make sense here; empty means all. Another value abstains; of the facet, it stands for itself.
+        values: Values that make sense here; empty means all. Another one abstains; of the facet, it stands for itself.
         only: Values that matter here; empty means all. Another value is heard and dropped: it cannot change the answer.
         default: Value when none is said; without one the slot is then absent from the key.
         merge: Values that mean the same here, mapped to the one that stands in the key.
@@ -102,7 +102,7 @@ class Intent(_Model):
         carries: Concepts that may accompany the frame without changing what is asked.
         slots: The slots that matter to the answer.
         ignore: Slots that never change this answer; their words are accounted for and dropped. Quantities and slots
-            that protect a class are dropped only where `irrelevant` names that class too.
+            that protect a class are never dropped: they stay in the key.
         irrelevant: Protected classes that never change this answer.
         ttl: Seconds that an answer lives; needed for live state (`never`) to be cached at all.
     """

@@ -136,16 +136,16 @@ class Reader:
                 settled.append(Span(span.start, span.end, senses, frozenset()))
         return settled
 
-    def _undroppable(self, name: str, values: Collection[str], intent: Intent) -> Abstain | None:
-        """Why values that the intent would drop must not be dropped; None when they may be."""
+    def _droppable(self, name: str, values: Collection[str]) -> bool:
+        """Whether values may be left out of a key where the intent ignores them.
+
+        Quantities and the values of protecting slots never are: where an intent ignores them they split the key, which
+        costs a miss at worst.
+        """
         slot = self._domain.slots[name]
-        kind = slot.protects or ("number" if slot.type != "closed" else None)
-        if kind is not None and kind not in intent.irrelevant:
-            return Abstain.PROTECTED
-        if any(value in slot.keep for value in values):
-            return Abstain.PROTECTED
-        # Two values of one kind have roles (the red one for the green one), and dropping them would swap them.
-        return Abstain.CONFLICT if len(values) > 1 else None
+        if slot.type != "closed" or slot.protects is not None:
+            return False
+        return not slot.droppable or set(values) <= set(slot.droppable)
 
     def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
         """Frames whose every element is there in some sense."""
@@ -217,25 +217,21 @@ class Reader:
         for name, given in heard.items():
             if name in consumed and name not in intent.ignore:
                 continue
-            if name in intent.ignore:
-                problem = self._undroppable(name, given, intent)
-                if problem is not None:
-                    return slots, merged, problem, _told(name, given)
+            if name in intent.ignore and self._droppable(name, given):
+                # Two values of one kind have roles (the red one for the green one), and dropping them would swap them.
+                if len(given) > 1:
+                    return slots, merged, Abstain.CONFLICT, _told(name, given)
                 continue
-            if name not in intent.slots and name not in self._everywhere:
+            if name not in intent.slots and name not in intent.ignore and name not in self._everywhere:
                 return slots, merged, Abstain.RESIDUE, _told(name, given)
             use = intent.slots.get(name)
             kept = _strongest(given, self._domain.slots[name].weak)
             if use is not None:
                 mapped = {use.merge.get(value, value) for value in kept}
                 merged |= mapped != kept
-                kept = mapped & set(use.only) if use.only else mapped
-                if kept != mapped:
-                    problem = self._undroppable(name, mapped - kept, intent)
-                    if problem is not None:
-                        return slots, merged, problem, _told(name, mapped - kept)
-                    if not kept:
-                        continue
+                kept = {v for v in mapped if not use.only or v in use.only or not self._droppable(name, {v})}
+                if not kept:
+                    continue
                 # A facet that the intent does not list is still asked exactly; it stands for itself.
                 if use.values and name != self._domain.facet and not kept <= set(use.values):
                     return slots, merged, Abstain.RESIDUE, _told(name, kept - set(use.values))
