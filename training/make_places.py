@@ -111,7 +111,7 @@ DEMONYMS = {
     "china": "chinese", "mexico": "mexican", "brazil": "brazilian", "argentina": "argentinian", "russia": "russian", "ukraine": "ukrainian",
     "israel": "israeli", "egypt": "egyptian", "nigeria": "nigerian", "kenya": "kenyan", "south_africa": "south african", "malaysia": "malaysian",
     "indonesia": "indonesian", "vietnam": "vietnamese", "philippines": "filipino", "pakistan": "pakistani", "iceland": "icelandic",
-    "united_states": "american", "slovakia": "slovak", "slovenia": "slovenian", "estonia": "estonian", "latvia": "latvian",
+    "slovakia": "slovak", "slovenia": "slovenian", "estonia": "estonian", "latvia": "latvian",
     "lithuania": "lithuanian", "new_zealand": "new zealand",
 }  # fmt: skip
 REGIONS = {
