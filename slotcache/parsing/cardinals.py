@@ -67,8 +67,9 @@ def _below_thousand(words: Sequence[str], at: int, *, first: bool) -> tuple[int,
         return head
     start = after + 1 + (_word(words, after + 1) == "and")
     rest = _below_hundred(words, start)
-    # "two hundred and one" counts; "two hundred one by one" does not, so a lone "one" needs its "and".
-    if rest is None or rest[0] == 0 or (rest[0] == 1 and start == after + 1):
+    # "two hundred and one" counts; "two hundred one by one" does not, so a lone "one" needs its "and". In "between one
+    # hundred and two hundred" there are two numbers.
+    if rest is None or rest[0] == 0 or (rest[0] == 1 and start == after + 1) or _word(words, rest[1]) == "hundred":
         return value * 100, after + 1
     return value * 100 + rest[0], rest[1]
 

@@ -96,7 +96,7 @@ class Speller:
         return None if word in self._vocabulary else self._parted(word)
 
     def mend(self, word: str) -> tuple[str, ...] | None:
-        """The words that a word is to be read as: the one it misspells or the two it runs together; None to leave it."""
+        """The words to read instead of a word: the one it misspells, or the two it runs together; None to leave it."""
         repaired = self.repair(word)
         return (repaired,) if repaired is not None else self.split(word)
 
