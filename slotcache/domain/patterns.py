@@ -17,8 +17,9 @@ Function words and one-word fillers that stand between two elements of a pattern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, product
 from typing import Final
 
 from slotcache.domain.inflection import inflections
@@ -28,6 +29,14 @@ Label = str
 
 ADJACENT: Final = "+"
 """Label of the step that allows nothing between the elements around it."""
+
+TYPES: Final = frozenset(
+    ("duration", "money", "date", "count", "percent", "ordinal", "time", "measure", "currency", "reference")
+)
+"""Names that may stand between angle brackets."""
+
+_CONCEPT: Final = re.compile(r"\{[a-z][a-z0-9_]*\}\Z")
+_SPECIAL: Final = re.compile(r"[|?~{}<>]|\A\+.")
 
 Words = Callable[[str], tuple[str, ...]]
 """The normaliser: text -> normalised words."""
@@ -48,7 +57,10 @@ def expand(pattern: str, words: Words) -> Iterator[tuple[tuple[Label, ...], ...]
     elements = pattern.split()
     if not elements:
         raise PatternError("a pattern needs at least one word")
-    choices = [_choices(element, words) for element in elements]
+    choices: list[list[tuple[tuple[Label, ...], ...]]] = []
+    for special, group in groupby(elements, key=lambda element: bool(_SPECIAL.search(element))):
+        run = list(group)
+        choices += [_choices(element, words) for element in run] if special else _plain(run, words)
     emitted = False
     for sequence in product(*choices):
         labels = tuple(step for part in sequence for step in part)
@@ -57,6 +69,11 @@ def expand(pattern: str, words: Words) -> Iterator[tuple[tuple[Label, ...], ...]
             yield labels
     if not emitted:
         raise PatternError(f"nothing in {pattern!r} is left after normalisation")
+
+
+def _plain(run: Sequence[str], words: Words) -> list[list[tuple[tuple[Label, ...], ...]]]:
+    """Steps of plain words, which are normalised together: "twenty one" is 21, "the us" a country."""
+    return [[((word,),)] for word in words(" ".join(run))]
 
 
 def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
@@ -73,6 +90,10 @@ def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
             close = {"{": "}", "<": ">"}[alternative[0]]
             if not alternative.endswith(close):
                 raise PatternError(f"{alternative!r} lacks its closing {close!r}")
+            if close == "}" and not _CONCEPT.match(alternative):
+                raise PatternError(f"{alternative!r}: a name is made of lower-case letters, digits and _")
+            if close == ">" and alternative[1:-1] not in TYPES:
+                raise PatternError(f"{alternative!r} is no quantity; write one of {', '.join(sorted(TYPES))}")
             single.append(alternative)
         elif alternative.endswith("~"):
             base = words(alternative[:-1])
