@@ -88,12 +88,17 @@ class Normaliser:
         self._tokenizer = PieceTokenizer(spellings)
         self._forms = WordForms({})
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._cut)
+        self._phrases = lru_cache(maxsize=_REMEMBERED)(self._words)
         targets = {word: self.words(text) for word, text in spellings.items()}
         self._forms = WordForms(_resolved(targets))
         self._remembered.cache_clear()
+        self._phrases.cache_clear()
 
     def words(self, text: str) -> tuple[str, ...]:
         """Normalised words of a phrase in a domain file."""
+        return self._phrases(text) if len(text) <= _LONGEST_REMEMBERED else self._words(text)
+
+    def _words(self, text: str) -> tuple[str, ...]:
         return tuple(token.norm for token in self(text))
 
     def __call__(self, text: str) -> list[Token]:
@@ -126,8 +131,10 @@ class Normaliser:
         return pieces
 
     def _cut(self, chunk: str) -> tuple[tuple[str, int, int], ...]:
+        if chunk.isascii() and chunk.isalpha() and chunk != _COUNTRY:
+            return tuple((word, 0, len(chunk)) for word in self._forms(chunk.lower()))
         lowered = unicodedata.normalize("NFC", unicodedata.normalize("NFC", chunk).lower())
-        cut = [(lowered, 0)] if lowered.isascii() and lowered.isalpha() else rejoined(self._tokenizer(lowered))
+        cut = rejoined(self._tokenizer(lowered))
         # Composed accents and a few capitals change the length; such a word spans its whole chunk.
         exact = len(lowered) == len(chunk)
         words: list[tuple[str, int, int]] = []
