@@ -23,7 +23,6 @@ _SPELT: Final[Mapping[str, tuple[str, ...]]] = {
     "½": ("1/2",),
     "¼": ("1/4",),
     "¾": ("3/4",),
-    "rs.": ("rs",),
 }
 _INITIALS: Final = re.compile(r"(?:[a-z]\.)+[a-z]\.?\Z")
 _THOUSANDS: Final = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d+)?\Z")
