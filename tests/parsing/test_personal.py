@@ -36,6 +36,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("invoice 00108", "00108"),
         ("order number: AB-12-34", "AB-12-34"),
         ("order 73b21", "73b21"),
+        ("cancel order113542617735902", "113542617735902"),
         ("order 6612B", "6612B"),
         ("order 3019 got here smashed", "3019"),
         ("ticket 482 is open", "482"),
