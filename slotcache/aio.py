@@ -176,6 +176,10 @@ class AsyncSlotCache:
         """Take a wrong answer out of recall at once; see `SlotCache.report_false_hit`."""
         return await self._store(upkeep.report_false_hit, self._core, hit_id, author=author, note=note)
 
+    async def clear_quarantine(self, key: str, *, tenant: str = "", customer: str = "") -> bool:
+        """Let learned answers fill a key again; see `SlotCache.clear_quarantine`."""
+        return await self._store(upkeep.clear_quarantine, self._core, key, tenant=tenant, customer=customer)
+
     async def switch_off(self, intent: str) -> None:
         """Let an intent take no part any more; see `SlotCache.switch_off`."""
         await self._store(upkeep.switch, self._core, intent, off=True)

@@ -166,8 +166,21 @@ class SlotCache:
         return upkeep.invalidate(self._core, selector, dry_run=dry_run)
 
     def report_false_hit(self, hit_id: str, *, author: str = "", note: str = "") -> upkeep.Report:
-        """Take a wrong answer out of recall at once and record the report."""
+        """Take a wrong answer out of recall at once and record the report.
+
+        No learned answer fills its key again until somebody approves one or calls `clear_quarantine`.
+        """
         return upkeep.report_false_hit(self._core, hit_id, author=author, note=note)
+
+    def clear_quarantine(self, key: str, *, tenant: str = "", customer: str = "") -> bool:
+        """Let learned answers fill a key again although one was wrong; gives whether it was in quarantine.
+
+        Args:
+            key: The printed key.
+            tenant: Whose bot gave the wrong answer.
+            customer: Whose answer it was; empty for one that everybody could read.
+        """
+        return upkeep.clear_quarantine(self._core, key, tenant=tenant, customer=customer)
 
     def switch_off(self, intent: str) -> None:
         """Let an intent take no part any more, in all processes that use this store, within a second."""
@@ -193,7 +206,7 @@ class SlotCache:
         return importing.import_answers(self._core, source, scope, author=author, check_key=check_key)
 
     def doctor(self) -> upkeep.Diagnosis:
-        """Which address field splits each key, and which keys wait for an approved answer."""
+        """Which address field splits each key, and which keys wait for a person."""
         return upkeep.doctor(self._core)
 
     def stats(self) -> dict[str, float]:

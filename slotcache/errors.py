@@ -113,6 +113,8 @@ class NotStored(StrEnum):
     APPROVED_ONLY = "approved_only"
     LEASE_LOST = "lease_lost"
     INVALIDATED = "invalidated"
+    QUARANTINED = "quarantined"
+    STORE_FULL = "store_full"
     STORE_UNAVAILABLE = "store_unavailable"
 
 
@@ -184,6 +186,10 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     NotStored.APPROVED_ONLY: "The operator's policy is to serve approved answers only.",
     NotStored.LEASE_LOST: "Another caller filled the key meanwhile.",
     NotStored.INVALIDATED: "The key was invalidated while the model was answering; the answer may be stale.",
+    NotStored.QUARANTINED: (
+        "An answer under this key was reported as wrong; a person has to approve one or clear the quarantine."
+    ),
+    NotStored.STORE_FULL: "The store has no room for it or takes no writes now; what it holds is still served.",
     NotStored.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
     Unsupported.TOOLS: "Tools are offered; the model may want to use one.",
     Unsupported.TOOL_TURN: "The conversation holds a tool call or its result, which are about one moment.",
@@ -193,7 +199,7 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Unsupported.LOGPROBS: "Token probabilities are wanted.",
     Unsupported.VARIETY: "The temperature asks for a different answer each time.",
     Unsupported.SEED: "A seed asks for an answer of the model itself.",
-    Unsupported.UNKNOWN_PARAMETER: "A parameter that is not known may change the answer; the configuration can name it.",
+    Unsupported.UNKNOWN_PARAMETER: "An unknown parameter may change the answer; the configuration can name it.",
     Unsupported.UNKNOWN_SHAPE: "The request is not shaped like a chat that ends in a user's turn.",
     Unsupported.OTHER_PATH: "Only chat completions are cached; everything else is passed on.",
     Unsupported.UNKNOWN_CALLER: "The configuration names the callers that are served, and this one is none of them.",

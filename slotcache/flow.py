@@ -23,7 +23,7 @@ from slotcache.events import Answered, Kept, LookedUp, Outcome, Source, Stored
 from slotcache.flights import Flight
 from slotcache.parsing.types import Owner, Parse
 from slotcache.policy import PLAIN, Directives
-from slotcache.stores.base import Lease, PutResult
+from slotcache.stores.base import Lease, PutResult, place_of
 
 _FIRST_PAUSE: Final = 0.01
 _LONGEST_PAUSE: Final = 0.2
@@ -135,6 +135,9 @@ def get_or_call(
     refused = may_fill(_admitted(found.question), core.policy, directives)
     if refused is not None or found.decision.reason is errors.Miss.OBSERVED:
         return (yield from _alone(core, found, started, refused))
+
+    if (yield Storing(lambda: core.reach(lambda: _quarantined(core, found)))):
+        return (yield from _alone(core, found, started, NotStored.QUARANTINED))
 
     address = _admitted(found.question).address.digest
     flight, leading = core.flights.join(address)
@@ -276,6 +279,11 @@ def _acquire(core: Core, wanted: Lease) -> Lease:
 def _release(core: Core, lease: Lease) -> bool:
     core.store.release(lease)
     return True
+
+
+def _quarantined(core: Core, found: Found) -> bool:
+    """Whether a learned answer would be refused, so that nobody need wait for one; the store has the last word."""
+    return core.store.in_quarantine(place_of(_admitted(found.question).address))
 
 
 def _note_waiting(core: Core, key: str) -> bool:

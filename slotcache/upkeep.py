@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from slotcache.core import Core
-from slotcache.entry import Entry, Origin, Selector
+from slotcache.entry import Entry, Origin, Selector, cell_of
 from slotcache.errors import ConfigurationError
 from slotcache.events import Kept, Stored, Switched, Withdrawn
-from slotcache.stores.base import Feedback, PutResult
+from slotcache.stores.base import Feedback, PutResult, Quarantine, place_of
 
 _SAMPLE: Final = 100
 
@@ -43,10 +43,12 @@ class Report:
     Attributes:
         evicted: Whether the answer was still in recall; it is not any more.
         key: Its key; None when the hit is not known any more.
+        quarantined: Whether no learned answer fills the key until a person approves one or clears it.
     """
 
     evicted: bool
     key: str | None
+    quarantined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Diagnosis:
         generation: The parser that reads now; entries of the others are not served until they are re-keyed.
         switched_off: Intents that take no part.
         counts: What the store counts.
+        quarantined: Keys that gave a wrong answer and wait for a person, oldest first.
     """
 
     keys: tuple[KeyHealth, ...]
@@ -87,6 +90,7 @@ class Diagnosis:
     generation: str
     switched_off: frozenset[str]
     counts: Mapping[str, int]
+    quarantined: tuple[Quarantine, ...]
 
 
 def invalidate(core: Core, selector: Selector, *, dry_run: bool) -> Invalidation:
@@ -115,19 +119,46 @@ def invalidate(core: Core, selector: Selector, *, dry_run: bool) -> Invalidation
 
 
 def report_false_hit(core: Core, hit_id: str, *, author: str = "", note: str = "") -> Report:
-    """Take a wrong answer out of recall at once and record who said so.
+    """Take a wrong answer out of recall at once, put its key in quarantine and record who said so.
+
+    A hit that left recall in the meantime is looked up in the history. An approved answer that replaced it stands, and
+    then there is nothing to put in quarantine.
 
     Raises:
         StoreUnavailable: the store does not answer; report it again.
     """
     now = core.clock()
     entry_id = hit_id.partition(".")[0]
+    held = core.store.get(cell_of(entry_id))
+    left = (retired.entry for retired in core.store.history(cell_of(entry_id)))
+    known = next((entry for entry in (*held, *left) if entry.id == entry_id), None)
+    quarantined = known is not None and not any(
+        entry.approved and not entry.expired(now) and entry.id != entry_id and entry.address == known.address
+        for entry in held
+    )
+    if known is not None and quarantined:
+        # First, so that no answer slips in between.
+        tenant, customer, key = place_of(known.address)
+        core.store.add_quarantine(Quarantine(tenant, customer, key, now, hit_id, author))
+        core.count("quarantined")
     entry = core.store.retire(entry_id, reason="false_hit", now=now)
-    key = str(entry.key) if entry is not None else None
-    core.store.add_feedback(Feedback(hit_id, now, author, note, key or ""))
+    printed = str(known.key) if known is not None else None
+    core.store.add_feedback(Feedback(hit_id, now, author, note, printed or ""))
     core.count("false_hits_reported")
     core.emit(Withdrawn(now, "false_hit", 1 if entry is not None else 0, hit_id=hit_id, entry=entry))
-    return Report(entry is not None, key)
+    return Report(entry is not None, printed, quarantined)
+
+
+def clear_quarantine(core: Core, key: str, *, tenant: str = "", customer: str = "") -> bool:
+    """Let learned answers fill a key again although one was wrong; gives whether it was in quarantine.
+
+    Raises:
+        StoreUnavailable: the store does not answer; nothing was cleared.
+    """
+    cleared = core.store.end_quarantine((tenant, customer, key))
+    if cleared:
+        core.count("quarantine_cleared")
+    return cleared
 
 
 def switch(core: Core, intent: str, *, off: bool) -> None:
@@ -201,6 +232,7 @@ def doctor(core: Core) -> Diagnosis:
         generation,
         core.store.switches() | core.policy.intents_off,
         core.store.counts(),
+        tuple(core.store.quarantines()),
     )
 
 

@@ -8,8 +8,8 @@ two implementations of every store is how an async path comes to disagree with t
 A cell is the unit of place: everything that `get`, `put`, `acquire`, `release` and `retire` touch belongs to one cell
 (its entries, their history, its leases), and an entry's id begins with its cell. A store may therefore keep a cell in
 one Redis Cluster slot (`{cell}` as the hash tag) and make each of these one atomic step there. What spans cells
-(`find`, `invalidate`, `put_many`, switches, feedback) needs no transaction across them: each method says what it
-promises.
+(`find`, `invalidate`, `put_many`, switches, feedback, quarantine) needs no transaction across them: each method says
+what it promises.
 
 Stores never read a clock. Failing to reach the data is `StoreUnavailable`, whatever the library underneath raises.
 """
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from slotcache.address import Address
 from slotcache.entry import Entry, Retired, Selector
 
 
@@ -32,6 +33,8 @@ class PutResult(StrEnum):
     APPROVED_EXISTS = "approved_exists"
     LEASE_LOST = "lease_lost"
     INVALIDATED = "invalidated"
+    QUARANTINED = "quarantined"
+    STORE_FULL = "store_full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,44 @@ class Feedback:
     key: str = ""
 
 
+Place = tuple[str, str, str]
+"""Tenant, customer (empty for answers that everybody may read) and printed key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """A key that gave a wrong answer: no learned answer fills it until a person approves one or clears it.
+
+    It stands for a key of one tenant (and customer) in all locales, models, prompts, epochs and generations, so that
+    neither a retraining nor a new policy epoch lets it lapse.
+
+    Attributes:
+        tenant: Whose bot gave the answer.
+        customer: The customer whose answer it was; empty for one that everybody could read.
+        key: The printed key.
+        at: Since when, in seconds since the epoch.
+        hit_id: The hit that was reported first.
+        author: Who reported it.
+    """
+
+    tenant: str
+    customer: str
+    key: str
+    at: float
+    hit_id: str = ""
+    author: str = ""
+
+    @property
+    def place(self) -> Place:
+        """What is in quarantine."""
+        return self.tenant, self.customer, self.key
+
+
+def place_of(address: Address) -> Place:
+    """What a report about an answer at this address puts in quarantine."""
+    return address.namespace.tenant, address.namespace.customer, str(address.key)
+
+
 class Store(Protocol):
     """Where answers live. Implementations are safe to use from many threads."""
 
@@ -90,7 +131,9 @@ class Store(Protocol):
         Atomic: a reader sees the former entry or this one, and what was acknowledged survives the death of the process.
         A learned entry never replaces an approved one that is still valid when the new one was created. With a lease,
         the entry is refused when the lease is no longer the holder's, or when an invalidation with a number above its
-        ticket matches the entry; a granted lease ends with the put, whatever its result.
+        ticket matches the entry; a granted lease ends with the put, whatever its result. A learned entry is refused
+        while its place is in quarantine, and an approved one ends the quarantine. A store that has no room or takes no
+        writes says `STORE_FULL`: what it holds can still be served.
         """
 
     def put_many(self, entries: Sequence[Entry]) -> int:
@@ -135,6 +178,18 @@ class Store(Protocol):
     def feedback(self) -> Sequence[Feedback]:
         """All reports, oldest first."""
 
+    def add_quarantine(self, quarantine: Quarantine) -> None:
+        """Let no learned answer fill a place from now on, not even one that is being made; the first report stands."""
+
+    def end_quarantine(self, place: Place) -> bool:
+        """Let learned answers fill a place again; gives whether it was in quarantine."""
+
+    def in_quarantine(self, place: Place) -> bool:
+        """Whether no learned answer may fill a place."""
+
+    def quarantines(self) -> Sequence[Quarantine]:
+        """Everything that is in quarantine, oldest first."""
+
     def note_waiting(self, key: str, *, now: float) -> None:
         """Count a question whose answer could not be kept because its asker was not fillable."""
 
@@ -142,7 +197,7 @@ class Store(Protocol):
         """How often each key was asked without being fillable, most often first."""
 
     def counts(self) -> Mapping[str, int]:
-        """At least `entries`, `history`, `evicted` and `damaged`."""
+        """At least `entries`, `history`, `evicted`, `damaged` and `quarantined`."""
 
     def close(self) -> None:
         """Let go of files and connections. Calling it twice is harmless."""

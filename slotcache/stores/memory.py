@@ -9,7 +9,7 @@ from threading import RLock
 
 from slotcache.entry import Entry, Retired, Selector, cell_of
 from slotcache.errors import ConfigurationError
-from slotcache.stores.base import Feedback, Lease, PutResult
+from slotcache.stores.base import Feedback, Lease, Place, PutResult, Quarantine, place_of
 
 _MARKS = 256
 _FEEDBACK = 10_000
@@ -49,6 +49,7 @@ class MemoryStore:
         self._mark = 0
         self._switches: frozenset[str] = frozenset()
         self._feedback: OrderedDict[tuple[str, str], Feedback] = OrderedDict()
+        self._quarantine: dict[Place, Quarantine] = {}
         self._waiting: OrderedDict[str, int] = OrderedDict()
         self._evicted = 0
 
@@ -73,6 +74,10 @@ class MemoryStore:
         return PutResult.INVALIDATED if matched or lost_track else None
 
     def _keep(self, entry: Entry) -> PutResult:
+        if entry.approved:
+            self._quarantine.pop(place_of(entry.address), None)
+        elif place_of(entry.address) in self._quarantine:
+            return PutResult.QUARANTINED
         for former in self.get(entry.cell):
             if former.address.variant != entry.address.variant:
                 continue
@@ -191,6 +196,21 @@ class MemoryStore:
         with self._lock:
             return tuple(self._feedback.values())
 
+    def add_quarantine(self, quarantine: Quarantine) -> None:
+        with self._lock:
+            self._quarantine.setdefault(quarantine.place, quarantine)
+
+    def end_quarantine(self, place: Place) -> bool:
+        with self._lock:
+            return self._quarantine.pop(place, None) is not None
+
+    def in_quarantine(self, place: Place) -> bool:
+        return place in self._quarantine
+
+    def quarantines(self) -> Sequence[Quarantine]:
+        with self._lock:
+            return tuple(sorted(self._quarantine.values(), key=lambda one: (one.at, one.place)))
+
     def note_waiting(self, key: str, *, now: float) -> None:
         with self._lock:
             self._waiting[key] = self._waiting.pop(key, 0) + 1
@@ -208,6 +228,7 @@ class MemoryStore:
                 "history": len(self._history),
                 "evicted": self._evicted,
                 "damaged": 0,
+                "quarantined": len(self._quarantine),
             }
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 
 from slotcache.entry import Entry, Retired, Selector
 from slotcache.errors import ConfigurationError
-from slotcache.stores.base import Feedback, Lease, PutResult
+from slotcache.stores.base import Feedback, Lease, Place, PutResult, Quarantine, place_of
 from slotcache.stores.sqlite_files import SqliteFile
 
 _MARKS: Final = 256
@@ -205,6 +205,24 @@ class SqliteStore:
             rows = db.execute("SELECT hit, at, author, note, key FROM feedback ORDER BY number").fetchall()
         return tuple(Feedback(*row) for row in rows)
 
+    def add_quarantine(self, quarantine: Quarantine) -> None:
+        with self._file.writing() as db:
+            values = (*quarantine.place, quarantine.at, quarantine.hit_id, quarantine.author)
+            db.execute("INSERT OR IGNORE INTO quarantine VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def end_quarantine(self, place: Place) -> bool:
+        with self._file.writing() as db:
+            return _end_quarantine(db, place)
+
+    def in_quarantine(self, place: Place) -> bool:
+        with self._file.reading() as db:
+            return _in_quarantine(db, place)
+
+    def quarantines(self) -> Sequence[Quarantine]:
+        with self._file.reading() as db:
+            rows = db.execute("SELECT * FROM quarantine ORDER BY at, tenant, customer, key").fetchall()
+        return tuple(Quarantine(*row) for row in rows)
+
     def note_waiting(self, key: str, *, now: float) -> None:
         with self._file.writing() as db:
             db.execute(
@@ -222,7 +240,8 @@ class SqliteStore:
     def counts(self) -> Mapping[str, int]:
         with self._file.reading() as db:
             tallies: dict[str, int] = dict(db.execute("SELECT name, value FROM tallies").fetchall())
-        return tallies | {"damaged": self._file.damaged + self._unreadable}
+            quarantined = int(db.execute("SELECT count(*) FROM quarantine").fetchone()[0])
+        return tallies | {"damaged": self._file.damaged + self._unreadable, "quarantined": quarantined}
 
     def close(self) -> None:
         self._file.close()
@@ -265,7 +284,21 @@ def _end_lease(db: sqlite3.Connection, lease: Lease) -> None:
     db.execute("DELETE FROM leases WHERE cell = ? AND variant = ? AND holder = ?", at)
 
 
+def _in_quarantine(db: sqlite3.Connection, place: Place) -> bool:
+    known = "SELECT 1 FROM quarantine WHERE tenant = ? AND customer = ? AND key = ?"
+    return db.execute(known, place).fetchone() is not None
+
+
+def _end_quarantine(db: sqlite3.Connection, place: Place) -> bool:
+    ended = "DELETE FROM quarantine WHERE tenant = ? AND customer = ? AND key = ?"
+    return db.execute(ended, place).rowcount > 0
+
+
 def _keep(db: sqlite3.Connection, entry: Entry) -> PutResult:
+    if entry.approved:
+        _end_quarantine(db, place_of(entry.address))
+    elif _in_quarantine(db, place_of(entry.address)):
+        return PutResult.QUARANTINED
     at = (entry.cell, entry.address.variant)
     rows = db.execute("SELECT body FROM entries WHERE cell = ? AND variant = ?", at).fetchall()
     for former in filter(None, map(_entry, rows)):

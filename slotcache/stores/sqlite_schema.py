@@ -10,8 +10,8 @@ from slotcache.errors import StoreError
 APPLICATION_ID: Final = 0x510CAC4E
 """Marks a file as a slotcache store."""
 
-SCHEMA_VERSION: Final = 1
-"""Raised with every change of the tables; each step has a migration below."""
+SCHEMA_VERSION: Final = 2
+"""Raised with every change of the tables; each version is a step of `_STEPS`."""
 
 _TABLES: Final = """
 CREATE TABLE entries (
@@ -95,6 +95,22 @@ END;
 """
 
 
+_QUARANTINE: Final = """
+CREATE TABLE quarantine (
+    tenant TEXT NOT NULL,
+    customer TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at REAL NOT NULL,
+    hit TEXT NOT NULL,
+    author TEXT NOT NULL,
+    PRIMARY KEY (tenant, customer, key)
+) WITHOUT ROWID;
+"""
+
+_STEPS: Final = (_TABLES, _QUARANTINE)
+"""What leads from each version to the next, beginning with a new file."""
+
+
 def recognise(connection: sqlite3.Connection, where: str) -> int:
     """The schema version of a file, 0 for a new one; changes nothing.
 
@@ -117,7 +133,7 @@ def recognise(connection: sqlite3.Connection, where: str) -> int:
 
 
 def prepare(connection: sqlite3.Connection, where: str) -> None:
-    """Make the tables in a new file, or check that an existing one can be used.
+    """Make the tables in a new file, or bring those of an older slotcache up to date.
 
     Args:
         connection: Open, in autocommit mode.
@@ -133,11 +149,11 @@ def prepare(connection: sqlite3.Connection, where: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have made the tables while this one waited for its turn.
-        if recognise(connection, where) == 0:
-            for statement in _statements(_TABLES):
+        for step in _STEPS[recognise(connection, where) :]:
+            for statement in _statements(step):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

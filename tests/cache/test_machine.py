@@ -58,7 +58,8 @@ class CacheMachine(RuleBasedStateMachine):
         self.bench = Bench(kind, ScriptedParser(QUESTIONS), held, policy, FakeClock())
         self.known: dict[Place, Known] = {}
         self.off: set[str] = set()
-        self.reported: list[str] = []
+        self.reported: dict[str, Place] = {}
+        self.quarantined: set[tuple[str, str, str]] = set()
         self.number = 0
 
     def teardown(self) -> None:
@@ -104,6 +105,10 @@ class CacheMachine(RuleBasedStateMachine):
         if not approved and not parse.fillable and not parse.key.is_verbatim:
             return "not_fillable"
         place, now = self.place(text, tenant, customer), self.bench.clock.now
+        if approved:
+            self.quarantined.discard(place[:3])
+        elif place[:3] in self.quarantined:
+            return "quarantined"
         former = self.known.get(place)
         if former is not None and former.approved and not approved and now < former.expires:
             return "approved_exists"
@@ -184,13 +189,28 @@ class CacheMachine(RuleBasedStateMachine):
         hits = sorted((at, hit_id) for at, known in self.known.items() for hit_id in known.hit_ids)
         at, hit_id = data.draw(st.sampled_from(hits))
         assert self.bench.report_false_hit(hit_id).evicted
-        self.reported.append(hit_id)
+        self.reported[hit_id] = at
+        self.quarantined.add(at[:3])
         del self.known[at]
 
     @precondition(lambda self: bool(self.reported))
     @rule(data=st.data())
     def report_again(self, data: st.DataObject) -> None:
-        assert not self.bench.report_false_hit(data.draw(st.sampled_from(self.reported))).evicted
+        hit_id = data.draw(st.sampled_from(sorted(self.reported)))
+        place = self.reported[hit_id]
+        known = self.known.get(place)
+        replaced = known is not None and known.approved
+        report = self.bench.report_false_hit(hit_id)
+        assert (report.evicted, report.quarantined) == (False, not replaced)
+        if not replaced:
+            self.quarantined.add(place[:3])
+
+    @precondition(lambda self: bool(self.quarantined))
+    @rule(data=st.data())
+    def clear_quarantine(self, data: st.DataObject) -> None:
+        tenant, owner, key = data.draw(st.sampled_from(sorted(self.quarantined)))
+        assert self.bench.clear_quarantine(key, tenant=tenant, customer=owner)
+        self.quarantined.discard((tenant, owner, key))
 
     @rule(intent=intents, off=st.booleans())
     def switch(self, intent: str, off: bool) -> None:

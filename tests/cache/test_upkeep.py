@@ -41,6 +41,61 @@ def test_cache_report_of_something_gone_is_recorded_all_the_same(bench: Bench, m
     assert len(bench.store.feedback()) == 2
 
 
+def test_cache_key_that_gave_a_wrong_answer_is_not_filled_by_the_model_again(bench: Bench, model: FakeModel) -> None:
+    bench.ask("can i cancel?", model, ACME)
+    hit = bench.get("can i cancel?", ACME)
+    assert bench.report_false_hit(hit.hit_id, author="kim").quarantined
+    for text in ("can i cancel?", "may i call it off?"):
+        outcome = bench.ask(text, model, ACME)
+        assert summary(outcome) == ("miss", "not_found", "model", "quarantined")
+    assert bench.put("can i cancel?", "yes", ACME).reason == "quarantined"
+    assert bench.put("can i cancel?", "yes", ACME.but(policy_epoch="next")).reason == "quarantined"
+    (one,) = bench.doctor().quarantined
+    assert (one.place, one.hit_id, one.author) == (("acme", "", KEY), hit.hit_id, "kim")
+    assert (bench.stats()["quarantined"], bench.stats()["not_stored.quarantined"]) == (1, 4)
+
+
+def test_cache_key_in_quarantine_is_filled_again_after_it_was_cleared(bench: Bench, model: FakeModel) -> None:
+    bench.ask("can i cancel?", model, ACME)
+    bench.report_false_hit(bench.get("can i cancel?", ACME).hit_id)
+    assert not bench.clear_quarantine(KEY, tenant="other")
+    assert bench.clear_quarantine(KEY, tenant="acme")
+    assert not bench.clear_quarantine(KEY, tenant="acme")
+    assert bench.ask("can i cancel?", model, ACME).not_stored is None
+    assert bench.stats()["quarantine_cleared"] == 1
+
+
+def test_cache_key_in_quarantine_is_served_once_somebody_approved(bench: Bench, model: FakeModel) -> None:
+    bench.ask("can i cancel?", model, ACME)
+    bench.report_false_hit(bench.get("can i cancel?", ACME).hit_id)
+    assert bench.approve("can i cancel?", "Yes.", ACME, author="kim").stored
+    assert bench.get("can i cancel?", ACME).answer == "Yes."
+    assert bench.doctor().quarantined == ()
+
+
+def test_cache_report_of_an_answer_that_was_replaced_counts_for_its_key(bench: Bench) -> None:
+    bench.put("can i cancel?", "wrong", ACME)
+    hit = bench.get("can i cancel?", ACME)
+    bench.put("can i cancel?", "also wrong", ACME)
+    report = bench.report_false_hit(hit.hit_id)
+    assert (report.evicted, report.key, report.quarantined) == (False, KEY, True)
+
+
+def test_cache_report_of_an_answer_that_a_person_replaced_leaves_theirs_alone(bench: Bench) -> None:
+    bench.put("can i cancel?", "wrong", ACME)
+    hit = bench.get("can i cancel?", ACME)
+    bench.approve("can i cancel?", "Yes.", ACME, author="kim")
+    assert not bench.report_false_hit(hit.hit_id).quarantined
+    assert bench.get("can i cancel?", ACME).answer == "Yes."
+
+
+def test_cache_callers_do_not_wait_for_an_answer_that_will_not_be_kept(bench: Bench) -> None:
+    bench.put("can i cancel?", "wrong", ACME)
+    bench.report_false_hit(bench.get("can i cancel?", ACME).hit_id)
+    outcomes = bench.ask_at_once(["can i cancel?"] * 4, FakeModel(), ACME)
+    assert {outcome.not_stored for outcome in outcomes} == {"quarantined"}
+
+
 def test_cache_switch_works_without_a_restart_in_both_directions(bench: Bench, model: FakeModel) -> None:
     bench.ask("can i cancel?", model, ACME)
     bench.switch_off("cancel_order")

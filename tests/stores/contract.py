@@ -15,7 +15,7 @@ import pytest
 from slotcache.address import Address, Namespace
 from slotcache.entry import Entry, Origin, Selector
 from slotcache.key import Key
-from slotcache.stores.base import Feedback, Lease, PutResult, Store
+from slotcache.stores.base import Feedback, Lease, PutResult, Quarantine, Store, place_of
 
 NOW = 1_700_000_000.0
 
@@ -50,6 +50,11 @@ def entry(
         tokens_out=20,
         cost=0.5,
     )
+
+
+def quarantine(*, tenant: str = "", customer: str = "", at: float = NOW) -> Quarantine:
+    """A quarantine of the key of `entry`."""
+    return Quarantine(tenant, customer, "cancel_order(timing=pre_shipment)", at, "hit.1", "kim")
 
 
 def lease_for(store: Store, wanted: Entry, *, holder: str = "me", now: float = NOW, seconds: float = 30.0) -> Lease:
@@ -290,6 +295,62 @@ class StoreContract:
             store.add_feedback(report)
         assert tuple(store.feedback()) == (first, Feedback("hit.1", NOW + 2, "lee"))
 
+    def test_learned_answer_is_refused_in_quarantine(self, store: Store) -> None:
+        store.add_quarantine(quarantine())
+        assert store.put(entry()) is PutResult.QUARANTINED
+        assert store.put(entry(), lease=lease_for(store, entry())) is PutResult.QUARANTINED
+        assert tuple(store.get(entry().cell)) == ()
+
+    def test_learned_answers_in_quarantine_are_left_out_of_many(self, store: Store) -> None:
+        store.add_quarantine(quarantine(tenant="a"))
+        assert store.put_many([entry(tenant=tenant) for tenant in "abc"]) == 2
+        assert {found.address.namespace.tenant for found in store.find(Selector())} == {"b", "c"}
+
+    def test_put_that_is_refused_in_quarantine_ends_the_lease(self, store: Store) -> None:
+        lease = lease_for(store, entry(), holder="a")
+        store.add_quarantine(quarantine())
+        assert store.put(entry(), lease=lease) in (PutResult.QUARANTINED, PutResult.INVALIDATED)
+        assert lease_for(store, entry(), holder="b").granted
+
+    @pytest.mark.parametrize(
+        "other", [{"locale": "b"}, {"epoch": "b"}, {"generation": "b"}, {"fingerprint": ("not",)}], ids=str
+    )
+    def test_quarantine_is_for_the_key_wherever_it_is_asked(self, store: Store, other: dict[str, str]) -> None:
+        store.add_quarantine(quarantine())
+        assert store.put(entry(**other)) is PutResult.QUARANTINED
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"tenant": "b"}, {"owner": "customer", "customer": "b"}, {"key": "cancel_order(timing=post_shipment)"}],
+        ids=str,
+    )
+    def test_quarantine_leaves_others_alone(self, store: Store, other: dict[str, str]) -> None:
+        store.add_quarantine(quarantine())
+        assert store.put(entry(**other)) is PutResult.STORED
+
+    @pytest.mark.parametrize("many", [False, True], ids=["put", "put_many"])
+    def test_approved_answer_ends_the_quarantine(self, store: Store, many: bool) -> None:
+        store.add_quarantine(quarantine())
+        approved = entry(origin=Origin.APPROVED)
+        if many:
+            store.put_many([approved])
+        else:
+            store.put(approved)
+        assert not store.in_quarantine(place_of(approved.address))
+        assert store.quarantines() == ()
+
+    def test_quarantine_can_be_ended_once(self, store: Store) -> None:
+        store.add_quarantine(quarantine())
+        assert [store.end_quarantine(quarantine().place) for _ in range(2)] == [True, False]
+        assert store.put(entry()) is PutResult.STORED
+
+    def test_quarantines_are_told_oldest_first_with_their_first_report(self, store: Store) -> None:
+        later, first = quarantine(tenant="b", at=NOW + 1), quarantine(customer="é")
+        for one in (later, first, quarantine(customer="é", at=NOW + 9)):
+            store.add_quarantine(one)
+        assert tuple(store.quarantines()) == (first, later)
+        assert store.counts()["quarantined"] == 2
+
     def test_waiting_keys_come_most_often_first(self, store: Store) -> None:
         for key in ("a()", "b()", "b()"):
             store.note_waiting(key, now=NOW)
@@ -346,6 +407,13 @@ class SharedStoreContract:
         here, there = views
         lease_for(here, entry(), holder="a")
         assert not lease_for(there, entry(), holder="b").granted
+
+    def test_quarantine_in_one_view_refuses_what_the_other_was_making(self, views: tuple[Store, Store]) -> None:
+        here, there = views
+        lease = lease_for(there, entry())
+        here.add_quarantine(quarantine())
+        assert there.put(entry(), lease=lease) in (PutResult.QUARANTINED, PutResult.INVALIDATED)
+        assert tuple(there.get(entry().cell)) == ()
 
     def test_an_invalidation_in_one_view_refuses_what_the_other_was_making(self, views: tuple[Store, Store]) -> None:
         here, there = views

@@ -17,7 +17,15 @@ from slotcache.entry import Selector
 from slotcache.errors import ConfigurationError, StoreError, StoreUnavailable
 from slotcache.stores.base import PutResult, Store
 from slotcache.stores.sqlite import SqliteStore, default_path
-from tests.stores.contract import NOW, BoundedStoreContract, SharedStoreContract, StoreContract, entry, lease_for
+from tests.stores.contract import (
+    NOW,
+    BoundedStoreContract,
+    SharedStoreContract,
+    StoreContract,
+    entry,
+    lease_for,
+    quarantine,
+)
 
 ROOT = Path(tests.__path__[0]).parent
 
@@ -100,6 +108,20 @@ def test_sqlite_of_a_newer_version_is_noticed_at_start(path: Path) -> None:
         SqliteStore(path)
 
 
+def test_sqlite_of_an_older_version_is_brought_up_to_date(path: Path) -> None:
+    store = SqliteStore(path)
+    store.put(entry())
+    store.close()
+    older = sqlite3.connect(path)
+    older.executescript("DROP TABLE quarantine; PRAGMA user_version = 1")
+    older.close()
+    store = SqliteStore(path)
+    store.add_quarantine(quarantine(tenant="b"))
+    assert tuple(store.get(entry().cell)) == (entry(),)
+    assert tuple(store.quarantines()) == (quarantine(tenant="b"),)
+    store.close()
+
+
 @pytest.mark.parametrize("damage", [b"not a database at all, but longer than a header" * 100, b"\0" * 8192])
 def test_sqlite_damaged_file_is_moved_aside_and_counted(path: Path, damage: bytes) -> None:
     path.parent.mkdir()
@@ -116,8 +138,9 @@ def test_sqlite_damage_while_running_heals_after_one_failure(path: Path) -> None
     store.put_many([entry(tenant=str(number)) for number in range(300)])
     store.close()
     with path.open("r+b") as file:
-        file.seek(4096)
-        file.write(os.urandom(path.stat().st_size - 4096))
+        # The second half: the tables' names and what opening reads are before it, most entries are in it.
+        file.seek(path.stat().st_size // 2)
+        file.write(os.urandom(path.stat().st_size - file.tell()))
     store = SqliteStore(path)
     with pytest.raises(StoreUnavailable):
         list(store.find(Selector()))
