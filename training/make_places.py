@@ -117,7 +117,7 @@ DEMONYMS = {
 REGIONS = {
     "international": [
         "abroad", "overseas", "going|go|sent|send|shipped|ship abroad|overseas", "to abroad|overseas", "international", "internationally", "foreign", "worldwide", "world wide", "globally", "global",
-        "other|another|foreign|different country|countries|nation|nations", "out|outside of? the|my|your country|borders", "outside of? country", "overseas|foreign|international destination~|country|countries|address~|order~|customer~|delivery|shipping|shipment~|parcel~|package~|orders", "intl",
+        "other|another|foreign|different country|countries|nation|nations", "out|outside of? the|my|your country|borders", "outside of? country", "overseas|foreign|international destination~|country|countries|address~|order~|customer~|shipment~|parcel~|package~|orders", "intl",
         "anywhere in the world", "outside the domestic", "non domestic", "all over the world", "around the world", "cross border", "internationals",
     ],
     "domestic": ["domestic", "domestically", "within|inside the|my|same? country", "inland", "nationally", "nationwide", "same country"],
