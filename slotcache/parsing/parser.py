@@ -59,9 +59,11 @@ class Parser:
         self._lexicon = Lexicon(domain, self._normaliser)
         vocabulary = self._lexicon.vocabulary
         self._speller = Speller(
-            {*vocabulary, *self._lexicon.function_words, *self._lexicon.protected},
+            vocabulary,
             self._lexicon.protected,
             meaning=lambda word: frozenset(vocabulary.get(word, ())),
+            function_words=self._lexicon.function_words,
+            aliases={word: self._normaliser.words(word) for word in domain.rewrites},
         )
         self._reader = Reader(domain, self._lexicon)
         self._known = frozenset(model.labels) if model else frozenset()
@@ -133,11 +135,10 @@ class Parser:
                     value = canonical_reference(inside.value)
                     trace.quantities.append(Quantity(at, at + 1, "reference", value))
                 continue
-            repaired = self._speller.repair(token.norm)
-            if repaired is not None:
-                trace.repairs[token.norm] = repaired
-                token = replace(token, norm=repaired)
-            tokens.append(token)
+            mended = self._speller.mend(token.norm)
+            if mended is not None:
+                trace.repairs[token.norm] = " ".join(mended)
+            tokens += [replace(token, norm=word) for word in mended] if mended else [token]
         trace.tokens = tokens
         return tokens
 

@@ -230,6 +230,8 @@ class Reader:
                 mapped = {use.merge.get(value, value) for value in kept}
                 merged |= mapped != kept
                 kept = {v for v in mapped if not use.only or v in use.only or not self._droppable(name, {v})}
+                if len(mapped - kept) > 1:
+                    return slots, merged, Abstain.CONFLICT, _told(name, mapped - kept)
                 if not kept:
                     continue
                 # A facet that the intent does not list is still asked exactly; it stands for itself.
