@@ -78,12 +78,21 @@ class PromptTemplate:
         parts = [f"(?P<{name}>.*?){literal}" for name, literal in zip(names, escaped[1:], strict=True)]
         object.__setattr__(self, "_pattern", re.compile(escaped[0] + "".join(parts), re.DOTALL))
 
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """Names of the placeholders, in order."""
+        return tuple(self._pattern.groupindex)
+
+    def values(self, prompt: str) -> dict[str, str] | None:
+        """What stands in the placeholders, or None when the prompt does not follow this template."""
+        found = self._pattern.fullmatch(prompt)
+        return found.groupdict() if found is not None else None
+
     def read(self, prompt: str) -> PromptReading | None:
         """What the prompt contributes, or None when it does not follow this template."""
-        found = self._pattern.fullmatch(prompt)
-        if found is None:
+        values = self.values(prompt)
+        if values is None:
             return None
-        values = found.groupdict()
         kept = [part for name in sorted(self.significant) for part in (name, values[name])]
         varying = tuple(value for name, value in values.items() if name not in self.significant and value)
         return PromptReading(f"template:{digest(self.text, *kept)}", varying)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import ask, check, evaluate, explain, parse, reasons, replay
+from slotcache.cli import ask, check, evaluate, explain, parse, reasons, replay, serve
 from slotcache.errors import SlotcacheError
 
 
@@ -52,6 +52,7 @@ def _root(
 
 app.command("ask")(ask.ask)
 app.command("replay")(replay.replay)
+app.command("serve")(serve.serve)
 app.command("parse")(parse.parse)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

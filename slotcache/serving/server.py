@@ -1,0 +1,93 @@
+"""Runs the proxy: uvicorn around the application, with a stop that drains first."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import signal
+import socket
+from types import FrameType
+
+import uvicorn
+
+from slotcache.serving.app import Proxy
+from slotcache.serving.config import Listen, Settings
+from slotcache.serving.logs import say
+from slotcache.serving.metrics import Metrics
+from slotcache.serving.parser_host import ParserHost
+from slotcache.stores.base import Store
+
+
+def build(settings: Settings, store: Store) -> Proxy:
+    """The application for a configuration, with a parser that may be missing.
+
+    Raises:
+        DomainError: the domain cannot be used.
+    """
+    from slotcache.parsing.parser import Parser
+
+    metrics = Metrics()
+
+    def failed(error: Exception) -> None:
+        metrics.trouble.labels("model").inc()
+        say("model cannot be used", level=logging.ERROR, why=str(error))
+
+    host = ParserHost(lambda: Parser.load(settings.domain, model=settings.model), failed=failed)
+    return Proxy(settings, host, store, metrics=metrics)
+
+
+class Server(uvicorn.Server):
+    """A server that says for a while that it is going before it goes, so that nobody is sent to a closed door."""
+
+    def __init__(self, proxy: Proxy, listen: Listen) -> None:
+        self._proxy = proxy
+        self._drain = listen.drain
+        super().__init__(
+            uvicorn.Config(
+                proxy,
+                host=listen.host,
+                port=listen.port,
+                # A client's claim about its own address is nobody's address.
+                proxy_headers=False,
+                # What the endpoint says about itself stays; the proxy adds nothing.
+                server_header=False,
+                date_header=False,
+                access_log=False,
+                log_config=None,
+                lifespan="on",
+                http="httptools" if importlib.util.find_spec("httptools") else "h11",
+                loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio",
+                ws="none",
+                backlog=2048,
+                timeout_keep_alive=75,
+                timeout_graceful_shutdown=int(listen.finish) or 1,
+            )
+        )
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain on the first signal; a second one ends at once."""
+        if self._proxy.draining or self._drain == 0:
+            self._proxy.draining = True
+            super().handle_exit(sig, frame)
+            return
+        self._proxy.draining = True
+        say("draining", seconds=self._drain)
+        # A signal comes at any moment, also while the loop sleeps.
+        loop, end = asyncio.get_running_loop(), super().handle_exit
+        loop.call_soon_threadsafe(loop.call_later, self._drain, end, sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the door, and take SIGHUP as the wish for the model files as they are now."""
+        await super().startup(sockets)
+        if hasattr(signal, "SIGHUP"):
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, self._proxy.reload))
+        for server in self.servers:
+            for bound in server.sockets:
+                say("listening", address="{}:{}".format(*bound.getsockname()[:2]))
+
+
+def serve(proxy: Proxy, listen: Listen) -> None:
+    """Serve until a signal says stop."""
+    Server(proxy, listen).run()
