@@ -20,6 +20,7 @@ from slotcache.parsing.lexicon import COURTESY, Lexicon, Sense, Span
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 from slotcache.parsing.quantities import Quantity, find_quantities
+from slotcache.parsing.quantities.calendar import is_relative
 from slotcache.parsing.reading import Reader, Reading
 from slotcache.parsing.spelling import Speller
 from slotcache.parsing.types import Owner, Parse
@@ -221,7 +222,7 @@ class Parser:
             r
             for r in others
             if r.abstain is None
-            and r.evoked == best.evoked
+            and (r.evoked == best.evoked or (r.intent != best.intent and r.pieces < best.pieces))
             and (r.intent != best.intent or not r.slots.items() <= best.slots.items())
         ]
         if trace.learned is None:
@@ -237,6 +238,9 @@ class Parser:
                 owners.append(owner)
         if trace.personal:
             owners.append(Owner.CUSTOMER)
+        # Tomorrow is another day tomorrow: such an answer is good for nobody else.
+        if any(self.domain.slots[name].type == "date" and is_relative(value) for name, value in reading.slots.items()):
+            owners.append(Owner.NEVER)
         return Owner.narrowest(*owners)
 
     def _several(self, trace: Trace) -> bool:

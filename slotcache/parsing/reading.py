@@ -55,6 +55,11 @@ class Reading:
     cover: tuple[Span, ...] = ()
     account: Account = NOTHING
 
+    @property
+    def pieces(self) -> int:
+        """Number of meaningful phrases that explain the utterance; fewer and longer ones explain it better."""
+        return sum(not span.is_filler and bool(span.used) for span in self.cover)
+
 
 class Reader:
     """Explains an utterance by each intent that its words evoke, with that intent's own phrases."""

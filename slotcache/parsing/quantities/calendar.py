@@ -93,6 +93,8 @@ STARTS: Final = frozenset(
 
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
+_RELATIVE_VALUE: Final = re.compile(r"(?:[a-z]+|D|[WM]\d+)[+-]\d")
+
 
 def read_date(words: Sequence[str], at: int) -> Found:
     """Read a date, or two of them joined ("monday to friday")."""
@@ -254,3 +256,8 @@ def _checked(year: str, month: int, day: int, at: int) -> Found:
     if not 1 <= month <= 12 or not 1 <= day <= _LONGEST_MONTHS[month - 1]:
         return None
     return f"{year}-{month:02d}-{day:02d}", at + 1
+
+
+def is_relative(value: str) -> bool:
+    """Whether a date means another day tomorrow: `D+1`, `week-1`, `W5+1`; a bare weekday does not."""
+    return _RELATIVE_VALUE.match(value) is not None
