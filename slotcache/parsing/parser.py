@@ -26,6 +26,8 @@ from slotcache.parsing.spelling import Speller
 from slotcache.parsing.types import Owner, Parse
 
 _REFERENCE_WORD = "#reference"
+_CANONICAL = frozenset({REFERENCE, "duration", "money", "percent"})
+"""Quantities that read alike however they are spelt, also in a verbatim key."""
 
 
 @dataclass(slots=True)
@@ -283,12 +285,22 @@ class Parser:
         )
 
     def _canonical(self, trace: Trace) -> str:
-        """The text without politeness; numbers that name an order stay, so that no two orders share it."""
+        """The text without politeness, its quantities and references in their canonical spelling."""
         polite = [Span(s.start, s.end, (COURTESY,), s.used) for s in trace.spans if COURTESY in s.senses]
-        chosen = self._lexicon.cover(trace.tokens, polite)
-        dropped = {at for span in chosen for at in range(span.start, span.end)}
-        references = {quantity.start: quantity.value for quantity in trace.quantities if quantity.type == REFERENCE}
-        return " ".join(references.get(at, token.norm) for at, token in enumerate(trace.tokens) if at not in dropped)
+        dropped = {at for s in self._lexicon.cover(trace.tokens, polite) for at in range(s.start, s.end)}
+        exact = {
+            q.start: q for q in trace.quantities if q.type in _CANONICAL and dropped.isdisjoint(range(q.start, q.end))
+        }
+        words: list[str] = []
+        at = 0
+        while at < len(trace.tokens):
+            quantity = exact.get(at)
+            if quantity is not None:
+                words.append(quantity.value)
+            elif at not in dropped:
+                words.append(trace.tokens[at].norm)
+            at = quantity.end if quantity is not None else at + 1
+        return " ".join(words)
 
 
 def _candidates(trace: Trace) -> tuple[tuple[str, float], ...]:
