@@ -40,6 +40,7 @@ class Slot(_Model):
         weak: Values that yield to any other value said in the same utterance.
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
+        live: Values that ask for present state; a key that holds one is never shared.
         droppable: Values that an intent may drop by `ignore` or `only`; empty means all. The others often change an
             answer, so they stay in the key even where an intent ignores the slot.
         everywhere: Whether the slot belongs to every key in which it is said, without being listed per intent.
@@ -52,6 +53,7 @@ class Slot(_Model):
     patterns: Phrases = []
     weak: list[Name] = []
     trailing: list[Name] = []
+    live: list[Name] = []
     droppable: list[Name] = []
     everywhere: bool = False
     protects: Name | None = None
@@ -61,9 +63,9 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            unknown = {*self.weak, *self.trailing, *self.droppable} - set(self.values)
+            unknown = {*self.weak, *self.trailing, *self.live, *self.droppable} - set(self.values)
             if unknown:
-                raise ValueError(f"weak, trailing or droppable values {sorted(unknown)} are not among the values")
+                raise ValueError(f"weak, trailing, live or droppable values {sorted(unknown)} are not among the values")
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")
@@ -135,7 +137,8 @@ class Domain(_Model):
         irrelevant: Protected classes that turn no answer when only politeness names them ("need to know").
         rewrites: Spellings -> the words they stand for, applied before anything is read.
         personal: Kind of personal data -> regular expression over the text as typed.
-        follow_ups: Phrases that, at the start of an utterance, need an earlier turn.
+        follow_ups: Phrases that, at the start of an utterance, need an earlier turn; with ` $` behind them, only when
+            nothing else is said.
         conjunctions: Words that join two questions.
         facet: The slot that says what is asked (whether, how, when, ...); two of its values are two questions.
     """

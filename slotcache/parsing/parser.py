@@ -74,7 +74,9 @@ class Parser:
             name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere
         )
         self._bars = Bars(**model.manifest.bars) if model else Bars()
-        self._follow_ups = [tuple(self._normaliser.words(phrase)) for phrase in domain.follow_ups]
+        self._follow_ups = [
+            (self._normaliser.words(phrase.removesuffix(" $")), phrase.endswith(" $")) for phrase in domain.follow_ups
+        ]
 
     @classmethod
     def load(
@@ -240,6 +242,8 @@ class Parser:
                 owners.append(owner)
         if trace.personal:
             owners.append(Owner.CUSTOMER)
+        if any(value in self.domain.slots[name].live for name, value in reading.slots.items()):
+            owners.append(Owner.NEVER)
         # Tomorrow is another day tomorrow: such an answer is good for nobody else.
         if any(self.domain.slots[name].type == "date" and is_relative(value) for name, value in reading.slots.items()):
             owners.append(Owner.NEVER)
@@ -272,8 +276,11 @@ class Parser:
                 break
             opening = span.end
         words = tuple(token.norm for token in trace.tokens)
-        starts = {0, opening}
-        return any(words[at : at + len(phrase)] == phrase for phrase in self._follow_ups for at in starts)
+        return any(
+            words[at : at + len(phrase)] == phrase and (at + len(phrase) == len(words) or not whole)
+            for phrase, whole in self._follow_ups
+            for at in {0, opening}
+        )
 
     def _verbatim(self, parse: Parse, trace: Trace) -> Parse:
         if parse.abstain is Abstain.FOLLOW_UP:

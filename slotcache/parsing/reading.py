@@ -169,7 +169,7 @@ class Reader:
         for span in cover:
             fitting = tuple(sense for sense in span.senses if self._fits(sense, intent, frame.intent, named))
             if fitting:
-                choices.append(fitting)
+                choices.append(self._without_weak(fitting))
             else:
                 unexplained.append(_printed(span.senses[0]))
         if unexplained:
@@ -180,6 +180,15 @@ class Reader:
             for senses in product(*choices):
                 if all(any(_is(sense, s) for s in senses for sense in element) for element in frame.elements):
                     yield self._reading(frame, intent, senses, named)
+
+    def _without_weak(self, senses: tuple[Sense, ...]) -> tuple[Sense, ...]:
+        """Senses of one phrase without the weak values of a slot that it says strongly too ("can you ...")."""
+        strong = {s.name for s in senses if s.kind == "slot" and s.value not in self._domain.slots[s.name].weak}
+        return tuple(
+            s
+            for s in senses
+            if s.kind != "slot" or s.name not in strong or s.value not in self._domain.slots[s.name].weak
+        )
 
     def _fits(self, sense: Sense, intent: Intent, name: str, named: Collection[Sense]) -> bool:
         if sense.kind == "concept":
