@@ -91,9 +91,8 @@ def main() -> None:
     if write and added:
         path = GROUPS / "labels_read.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in added), encoding="utf-8")
-    print(
-        f"changed {changed}, left out {dropped}, added {len(added)}, without a label {len(found) - len(labelled) - len(added)}"
-    )
+    bare = len(found) - len(labelled) - len(added)
+    print(f"changed {changed}, left out {dropped}, added {len(added)}, without a label {bare}")
 
 
 if __name__ == "__main__":
