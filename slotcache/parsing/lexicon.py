@@ -98,6 +98,7 @@ class Lexicon:
     """The phrases of one domain, ready to be found."""
 
     def __init__(self, domain: Domain, normaliser: Normaliser) -> None:
+        self._conjunctions = frozenset(domain.conjunctions)
         root, openers = _Node(), _Node()
         words = cache(normaliser.words)
         self.function_words = frozenset(word for text in domain.function_words for word in normaliser.words(text))
@@ -152,7 +153,7 @@ class Lexicon:
                             concepts[start].add(edge)
                 if not grown:
                     break
-        for start in self._opening(size, found, clauses):
+        for start in self._opening(words, found, clauses):
             for end, used, sense, _ in self._walk(self._openers, words, start, concepts, typed):
                 found.setdefault((start, end, used), set()).add(sense)
         return [Span(start, end, tuple(sorted(senses)), used) for (start, end, used), senses in found.items()]
@@ -162,14 +163,19 @@ class Lexicon:
         return _cover([token.norm for token in tokens], spans, self.skippable)
 
     def _opening(
-        self, size: int, found: Mapping[tuple[int, int, frozenset[int]], set[Sense]], clauses: Sequence[int]
+        self, words: Sequence[str], found: Mapping[tuple[int, int, frozenset[int]], set[Sense]], clauses: Sequence[int]
     ) -> list[int]:
-        """Positions that open a clause: its first word, or a word that only fillers precede."""
+        """Positions that open a clause: its first word, or a word that only fillers or a conjunction precede."""
+        size = len(words)
         filled: dict[int, list[int]] = {}
         for (start, end, _), senses in found.items():
             if any(sense.kind == "filler" for sense in senses):
                 filled.setdefault(start, []).append(end)
-        opens = {at for at in range(size) if at == 0 or (clauses and clauses[at] != clauses[at - 1])}
+        opens = {
+            at
+            for at in range(size)
+            if at == 0 or words[at - 1] in self._conjunctions or (clauses and clauses[at] != clauses[at - 1])
+        }
         for at in range(size):
             if at in opens:
                 opens.update(filled.get(at, ()))

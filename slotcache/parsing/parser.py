@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
 from slotcache.domain.loader import domain_hash, load_domain
+from slotcache.domain.patches import overlaid
 from slotcache.domain.schema import Domain
 from slotcache.errors import Abstain
 from slotcache.key import Key
-from slotcache.model_files import check_labels, has_model
+from slotcache.model_files import check_labels, find_model, has_model
 from slotcache.parsing import hygiene
 from slotcache.parsing.agreement import OUT_OF_SCOPE, Bars, Verdict, confirms, settle
 from slotcache.parsing.guard import Account, account, fingerprint
@@ -21,6 +21,7 @@ from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 from slotcache.parsing.quantities import Quantity, find_quantities
 from slotcache.parsing.quantities.calendar import is_relative
+from slotcache.parsing.questions import opens_another, sentences
 from slotcache.parsing.reading import Reader, Reading
 from slotcache.parsing.spelling import Speller
 from slotcache.parsing.types import Owner, Parse
@@ -102,7 +103,9 @@ class Parser:
         loaded = load_domain(domain)
         if model is None and not has_model(loaded.name):
             return cls(loaded, verbatim_owner=verbatim_owner)
-        learned = Model.load(model, domain=loaded.name)
+        folder = find_model(model, domain=loaded.name)
+        learned = Model.load(folder, domain=loaded.name)
+        loaded = overlaid(loaded, folder)
         check_labels(learned.manifest, domain=loaded.name, intents=loaded.intents, slots=loaded.slots)
         return cls(loaded, learned, verbatim_owner=verbatim_owner)
 
@@ -250,22 +253,23 @@ class Parser:
         return Owner.narrowest(*owners)
 
     def _several(self, trace: Trace) -> bool:
-        """Whether two sentences, read alone, ask two different things."""
-        bounds = [
-            at for at, token in enumerate(trace.tokens) if at == 0 or token.sentence != trace.tokens[at - 1].sentence
-        ]
-        if len(bounds) < 2:
-            return False
+        """Whether a conjunction opens another question, or two sentences, read alone, ask two different things."""
+        facet = self.domain.facet
+        weak = self.domain.slots[facet].weak if facet in self.domain.slots else []
+        if opens_another(
+            trace.spans,
+            trace.tokens,
+            facet,
+            passive=[value for value in weak if value not in self.domain.openers],
+            conjunctions=self.domain.conjunctions,
+            skippable=self._lexicon.skippable,
+        ):
+            return True
         keys = set()
-        for first, last in pairwise([*bounds, len(trace.tokens)]):
-            spans = [
-                Span(s.start - first, s.end - first, s.senses, frozenset(at - first for at in s.used))
-                for s in trace.spans
-                if first <= s.start and s.end <= last
-            ]
-            asks = any(sense.name == self.domain.facet for span in spans for sense in span.senses)
-            standing = [r for r in self._reader.read(trace.tokens[first:last], spans) if r.abstain is None]
-            if asks and standing:
+        for tokens, spans in sentences(trace.tokens, trace.spans):
+            asks = any(sense.name == facet for span in spans for sense in span.senses)
+            standing = [r for r in self._reader.read(tokens, spans) if r.abstain is None] if asks else []
+            if standing and len(tokens) < len(trace.tokens):
                 keys.add((standing[0].intent, tuple(sorted(standing[0].slots.items()))))
         return len(keys) > 1
 

@@ -11,8 +11,9 @@ from typing import Final
 from slotcache.domain.schema import Domain, Intent
 from slotcache.errors import Abstain
 from slotcache.parsing.guard import NOTHING, Account, account
-from slotcache.parsing.lexicon import FILLER, Lexicon, Sense, Span
+from slotcache.parsing.lexicon import Lexicon, Sense, Span
 from slotcache.parsing.normalise import Token
+from slotcache.parsing.questions import absorb_trailing
 
 MAX_READINGS: Final = 256
 """Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
@@ -282,30 +283,6 @@ def _distinct(readings: Iterable[Reading]) -> list[Reading]:
         if key not in best or _rank(reading) < _rank(best[key]):
             best[key] = reading
     return list(best.values())
-
-
-def absorb_trailing(
-    cover: Sequence[Span], tokens: Sequence[Token], facet: str, trailing: Collection[str], conjunctions: Collection[str]
-) -> list[Span]:
-    """Turn a facet that only continues the question before it into a filler.
-
-    In "how many books can I borrow" the second facet (can I) is part of the first question (how many); in "how many are
-    there and can I borrow one" it is a question of its own.
-    """
-    settled: list[Span] = []
-    asked: Span | None = None
-    for span in sorted(cover, key=lambda span: span.start):
-        values = {sense.value for sense in span.senses if sense.kind == "slot" and sense.name == facet}
-        if values and values <= set(trailing) and asked is not None:
-            between = tokens[asked.end : span.start]
-            joined = any(token.norm in conjunctions for token in between)
-            if not joined and tokens[span.start].clause == tokens[asked.start].clause:
-                settled.append(Span(span.start, span.end, (FILLER,), span.used))
-                continue
-        if values and not values <= set(trailing):
-            asked = span
-        settled.append(span)
-    return settled
 
 
 def _rank(reading: Reading) -> tuple[bool, int, int, int, str]:
