@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import ask, check, evaluate, explain, parse, reasons, replay, serve
+from slotcache.cli import ask, check, evaluate, explain, parse, reasons, records, replay, serve
 from slotcache.errors import SlotcacheError
 
 
@@ -58,6 +58,7 @@ app.command("explain")(explain.explain)
 app.command("check")(check.check)
 app.command("reasons")(reasons.reasons)
 app.add_typer(evaluate.app, name="eval")
+app.add_typer(records.app, name="records")
 
 
 def main() -> None:
