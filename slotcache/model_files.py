@@ -115,19 +115,72 @@ def find_model(argument: str | Path | None = None, *, domain: str = "order_suppo
     """
     places = [Path(argument)] if argument is not None else list(_places())
     for place in places:
-        found = _in(place, domain)
+        found = model_in(place, domain)
         if found is not None:
             return found
     looked = ", ".join(map(str, places))
     raise ModelError(
         f"no model for the domain {domain!r} in {looked}; "
-        f"name a model folder, set {ENVIRONMENT}, or train one with `slotcache learn`"
+        f"name a model folder, set {ENVIRONMENT}, or train one with `slotcache train`"
     )
+
+
+def model_in(place: Path, domain: str) -> Path | None:
+    """The model folder to use for a domain in one place: a model folder, or a folder of versions.
+
+    Raises:
+        ModelError: the pointer there cannot be read or names a version that is gone.
+    """
+    if (place / MANIFEST).is_file():
+        return place
+    if not place.is_dir():
+        return None
+    chosen = _current(place).get(domain)
+    if chosen is not None:
+        if not (place / chosen / MANIFEST).is_file():
+            raise ModelError(
+                f"{place / CURRENT} names {chosen!r}, which is not there; put it back or name another version"
+            )
+        return place / chosen
+    folders = [path.parent for path in place.glob(f"*/{MANIFEST}") if read_manifest(path.parent).domain == domain]
+    return max(folders, key=lambda folder: _natural(folder.name), default=None)
 
 
 def has_model(domain: str) -> bool:
     """Whether any of the usual places holds a model of a domain."""
-    return any(_in(place, domain) is not None for place in _places())
+    return any(model_in(place, domain) is not None for place in _places())
+
+
+def pointers(argument: str | Path | None = None) -> list[Path]:
+    """Files that say which version is in use, whether they are there or not: when one changes, look again.
+
+    Args:
+        argument: As for `find_model`.
+    """
+    return [place / CURRENT for place in ([Path(argument)] if argument is not None else _places())]
+
+
+def promotion_root() -> Path:
+    """The folder of versions where promotion writes: `SLOTCACHE_MODELS` when set, or else the user's own.
+
+    Raises:
+        ModelError: `SLOTCACHE_MODELS` names a single model, in whose place nothing can be promoted.
+    """
+    configured = os.environ.get(ENVIRONMENT)
+    if not configured:
+        return user_models()
+    if (Path(configured) / MANIFEST).is_file():
+        raise ModelError(f"{ENVIRONMENT} names a single model; name the folder of versions above it")
+    return Path(configured)
+
+
+def current(root: Path) -> dict[str, str]:
+    """Domain -> version in use, in a folder of versions.
+
+    Raises:
+        ModelError: the pointer cannot be read.
+    """
+    return _current(root)
 
 
 def user_models() -> Path:
@@ -207,14 +260,14 @@ def check_labels(
     if manifest.domain != domain:
         raise ModelError(
             f"model {manifest.version} is for the domain {manifest.domain!r}, not {domain!r}; "
-            "train one with `slotcache learn`"
+            "train one with `slotcache train`"
         )
     known = {label.partition("/")[0] for label in manifest.heads.classes} - {"out_of_scope"}
     unknown = sorted(known - set(intents)) + sorted(set(manifest.heads.slots) - set(slots))
     if unknown:
         names = ", ".join(unknown[:5]) + (" ..." if len(unknown) > 5 else "")
         raise ModelError(
-            f"model {manifest.version} reads {names}, which the domain does not have; retrain it with `slotcache learn`"
+            f"model {manifest.version} reads {names}, which the domain does not have; retrain it with `slotcache train`"
         )
 
 
@@ -230,22 +283,6 @@ def _places() -> Iterator[Path]:
         yield Path(configured)
     yield user_models()
     yield shipped("models")
-
-
-def _in(place: Path, domain: str) -> Path | None:
-    if (place / MANIFEST).is_file():
-        return place
-    if not place.is_dir():
-        return None
-    chosen = _current(place).get(domain)
-    if chosen is not None:
-        if not (place / chosen / MANIFEST).is_file():
-            raise ModelError(
-                f"{place / CURRENT} names {chosen!r}, which is not there; put it back or name another version"
-            )
-        return place / chosen
-    folders = [path.parent for path in place.glob(f"*/{MANIFEST}") if read_manifest(path.parent).domain == domain]
-    return max(folders, key=lambda folder: _natural(folder.name), default=None)
 
 
 def _current(root: Path) -> dict[str, str]:

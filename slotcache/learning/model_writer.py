@@ -14,7 +14,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 from slotcache.learning.examples import Example
 from slotcache.learning.heads import DEFAULTS, Heads, Settings, fit
-from slotcache.model_files import FORMAT, MANIFEST, EncoderShape, HeadShape, Manifest, NgramShape, sha256, verify
+from slotcache.model_files import (
+    FORMAT,
+    MANIFEST,
+    EncoderShape,
+    HeadShape,
+    Manifest,
+    NgramShape,
+    read_manifest,
+    sha256,
+    verify,
+)
 from slotcache.parsing.encoder import Encoder
 
 HEADS: Final = "heads.onnx"
@@ -104,6 +114,28 @@ def assemble(
     return manifest
 
 
+def amend(folder: Path, *, files: Mapping[str, str] | None = None, **changes: Any) -> Manifest:
+    """Change what a manifest says, and write further JSON files beside it.
+
+    The manifest is replaced last and in one step, so that a folder is complete as it was or as it is now.
+
+    Args:
+        folder: The model folder.
+        files: File name -> text.
+        changes: Manifest fields.
+    """
+    manifest = read_manifest(folder)
+    digests = dict(manifest.files)
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+        digests[name] = sha256(folder / name)
+    manifest = manifest.model_copy(update={**changes, "files": digests})
+    beside = folder / f".{MANIFEST}.new"
+    beside.write_text(_printed(manifest), encoding="utf-8")
+    beside.replace(folder / MANIFEST)
+    return manifest
+
+
 def graph(heads: Heads) -> onnx.ModelProto:
     """The heads as one graph: sentence vector, n-gram buckets and values in; logits and prototype cosines out.
 
@@ -170,5 +202,8 @@ def _shape(heads: Heads) -> HeadShape:
 
 
 def _write(manifest: Manifest, folder: Path) -> None:
-    text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(_printed(manifest), encoding="utf-8")
+
+
+def _printed(manifest: Manifest) -> str:
+    return json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True) + "\n"
