@@ -7,6 +7,7 @@
     ├── StoreError            a store that cannot be used
     │   └── StoreUnavailable  ... right now; the cache goes on without it
     ├── AnswersError          a file of answers to import that cannot be used; names the line
+    ├── LabelsError           labelled rows that cannot be used; names each line and its fix
     └── ConfigurationError    a dial set to nonsense
 
 Reasons have stable ids. They appear in parses, decisions, metrics, reports and response headers, so an id never
@@ -45,6 +46,10 @@ class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as the
 
 class AnswersError(SlotcacheError, ValueError):
     """A file of answers that cannot be imported. The message names every line at fault; nothing was imported."""
+
+
+class LabelsError(SlotcacheError, ValueError):
+    """Labelled rows that cannot be used. The message names every line at fault and its fix; nothing was trained."""
 
 
 class ConfigurationError(SlotcacheError, ValueError):
