@@ -21,7 +21,7 @@ from slotcache.memo import Memo
 from slotcache.parsing.types import Parse
 from slotcache.policy import Directives, Policy
 from slotcache.prompts import PromptMemory, read_prompt
-from slotcache.stores.base import Store
+from slotcache.stores.base import Lease, Store
 
 T = TypeVar("T")
 
@@ -30,6 +30,7 @@ SWITCH_SECONDS: Final = 0.5
 
 _LONGEST_REMEMBERED: Final = 2_000
 _LONGEST_SCOPE: Final = 20_000
+_ORPHANS: Final = 1_000
 
 
 class ParserLike(Protocol):
@@ -93,6 +94,7 @@ class Core:
         self.breaker = Breaker(failures=policy.store_failures, pause=policy.store_pause)
         self.flights = Flights(max_waiters=policy.max_waiters)
         self.prompts = PromptMemory(allowed=policy.undeclared_prompts, window=policy.prompt_window)
+        self.orphans: dict[str, Lease] = {}
         self._counts: Counter[str] = Counter()
         self._counting = Lock()
         self._parses: Memo[str, tuple[tuple[str, str], Parse, bool]] = Memo(memory)
@@ -188,6 +190,13 @@ class Core:
             return None
         self.breaker.succeeded()
         return value
+
+    def orphan(self, address: str, lease: Lease, ended: object) -> None:
+        """Remember a lease that the store could not be told to end (`ended` is None), so that it can be told later."""
+        if ended is None:
+            while len(self.orphans) >= _ORPHANS:
+                self.orphans.pop(next(iter(self.orphans)), None)
+            self.orphans[address] = lease
 
     def outcome(self, decision: Hit | Miss | Bypass, question: Question) -> Outcome:
         """What the caller is told about a decision."""

@@ -175,6 +175,10 @@ def _lead(
     holder = secrets.token_hex(8)
     mine = Lease(address.cell, address.variant, holder, True, 0, ())
     pause = _FIRST_PAUSE
+    orphan = core.orphans.pop(address.digest, None)
+    if orphan is not None:
+        # Left behind when the store went away in mid-fill: nobody holds it any more, so nobody need wait for it.
+        yield Storing(lambda: core.reach(lambda: _release(core, orphan)))
     try:
         while True:
             lease = yield Storing(lambda: core.reach(lambda: _acquire(core, mine)))
@@ -197,14 +201,15 @@ def _lead(
         raise
     except BaseException:
         # Whatever ended this (an error of the model, a cancelled client), the next caller need not wait for the lease.
-        yield Storing(lambda: core.reach(lambda: _release(core, mine)))
+        core.orphan(address.digest, mine, (yield Storing(lambda: core.reach(lambda: _release(core, mine)))))
         raise
     refused = _unfit(core, admitted, answer)
     if refused is not None:
-        yield Storing(lambda: core.reach(lambda: _release(core, mine)))
+        core.orphan(address.digest, mine, (yield Storing(lambda: core.reach(lambda: _release(core, mine)))))
         return _answered(core, found, answer, started, refused), None
     entry = _entry(core, found.question, answer, directives, tags)
     result = yield Storing(lambda: core.reach(lambda: core.store.put(entry, lease=lease)))
+    core.orphan(address.digest, mine, result)
     why = _why_not(result)
     kept = entry if why is None else None
     return _answered(core, found, answer, started, why, kept), kept

@@ -11,10 +11,12 @@ from slotcache.decide import Admitted
 from slotcache.errors import ConfigurationError, NotStored
 from slotcache.memo import Memo
 from slotcache.parsing.types import Parse
+from slotcache.prompts import read_prompt
 from slotcache.serving.config import Settings, Template
 from slotcache.serving.conversation import clean, history, points_back
 from slotcache.serving.identity import Identity
 from slotcache.serving.requests import Asked, Turn
+from slotcache.serving.said import Conversations
 
 _LONGEST_CUSTOMER: Final = 256
 _WORD: Final = re.compile(r"\w+(?:[.'’-]\w+)*")
@@ -47,6 +49,8 @@ class Addresses:
         self._public = settings.rules.public
         self._templates = tuple((template, template.made()) for template in settings.chat.prompts)
         self._naming: Memo[str, tuple[str, ...]] = Memo(2048)
+        self._plain: Memo[str, bool] = Memo(2048)
+        self._conversations = Conversations()
 
     def scope(self, asked: Asked, who: Identity, query: bytes = b"") -> Scope | None:
         """The scope of a request; None when an identifier in it is none.
@@ -113,17 +117,37 @@ class Addresses:
 
         It parses the earlier turns, so it is for a thread of its own.
         """
-        matched = self._matched(asked.prompt) if asked.prompt else None
-        if matched is not None:
-            template, values = matched
-            unsafe = values.keys() - template.significant - template.trusted
-            if not all(is_plain(values[name]) for name in unsafe):
-                return NotStored.NOT_FILLABLE
+        if not self._prompt_is_plain(asked):
+            return NotStored.NOT_FILLABLE
         turns = history(asked.turns, self._chat.opening)
         question = core.remembered(asked.question, scope) or core.read(asked.question, scope)
-        if turns and _leaves_out_context(question) and not _history_is_clean(turns, question, core):
-            return NotStored.NOT_FILLABLE
-        return None
+        if not turns or not _leaves_out_context(question):
+            return None
+        took_place = self._conversations.took_place(self._who(scope, core), turns)
+        return None if took_place and _history_is_clean(turns, question, core) else NotStored.NOT_FILLABLE
+
+    def note_said(self, asked: Asked, scope: Scope, core: Core, answer: str) -> None:
+        """Remember what the customer was answered, for the turns to come."""
+        if self._chat.self_contained and self._prompt_is_plain(asked):
+            turns = history(asked.turns, self._chat.opening)
+            self._conversations.note(self._who(scope, core), turns, asked.question, answer)
+
+    def _who(self, scope: Scope, core: Core) -> tuple[str, ...]:
+        return scope.tenant, scope.model, scope.locale, read_prompt(scope, core.policy.prompts).fingerprint
+
+    def _prompt_is_plain(self, asked: Asked) -> bool:
+        """Whether the placeholders of the prompt hold nothing that a model could obey."""
+        if not asked.prompt:
+            return True
+        plain = self._plain.get(asked.prompt)
+        if plain is None:
+            matched = self._matched(asked.prompt)
+            plain = True
+            if matched is not None:
+                template, values = matched
+                plain = all(is_plain(values[name]) for name in values.keys() - template.significant - template.trusted)
+            self._plain.put(asked.prompt, plain)
+        return plain
 
 
 def _leaves_out_context(question: Question) -> bool:

@@ -82,6 +82,7 @@ class Proxy:
             observers=(self.metrics, _say_trouble, *observers),
             clock=clock,
             timer=timer,
+            memory=settings.limits.remembered,
         )
         self._settings = settings
         self._parser = parser

@@ -75,11 +75,15 @@ class Chat:
             said = await self._relay.send(
                 exchange, body, _headers(outcome), prices=self._prices.get(asked.model, FREE), chat=True
             )
+            if said.text:
+                self._addresses.note_said(asked, scope, self._cache.core, said.text)
             return await self._kept(said, asked, scope)
 
         outcome = await self._cache.get_or_relay(asked.question, relay, scope, directives=directives)
         if exchange.status == 0:
             await self._replay(exchange, asked, outcome)
+            if outcome.answer is not None:
+                self._addresses.note_said(asked, scope, self._cache.core, outcome.answer)
         return self._told(outcome, span, asked)
 
     def _read(self, body: bytes) -> Asked | Unsupported:

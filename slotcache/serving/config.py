@@ -89,12 +89,14 @@ class Limits(Part):
         upload: For how long a request body may take to arrive.
         answer: Bytes of an answer that may be kept; a longer one is handed on and not kept.
         concurrency: How many requests may run at the same time; more than that are told to come back.
+        remembered: How many readings of questions are remembered.
     """
 
     body: int = Field(default=20_000_000, ge=1_000)
     upload: Seconds = 60.0
     answer: int = Field(default=200_000, ge=100)
     concurrency: int = Field(default=2_000, ge=1)
+    remembered: int = Field(default=8_192, ge=1)
 
 
 class Caller(Part):

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Collection
 from typing import Final
 
+import httpx
+
 from slotcache.answers import Answer
 from slotcache.serving.config import Limits, Upstream
 from slotcache.serving.exchange import Exchange
@@ -92,7 +94,7 @@ class Relay:
     async def _pass(
         self,
         exchange: Exchange,
-        url: object,
+        url: httpx.URL,
         sent: RawHeaders,
         body: bytes,
         headers: RawHeaders,
@@ -100,7 +102,7 @@ class Relay:
         chat: bool,
     ) -> Answer:
         started = self._timer()
-        async with self._upstream.ask(exchange.method, url, sent, body) as reply:  # type: ignore[arg-type]
+        async with self._upstream.ask(exchange.method, url, sent, body) as reply:
             self._metrics.observe("upstream_first", self._timer() - started)
             self._metrics.replies.labels(f"{reply.status // 100}xx").inc()
             await exchange.start(reply.status, [*reply.headers, *headers])

@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import signal
 import socket
+import threading
 from types import FrameType
 
 import uvicorn
@@ -80,7 +81,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the door, and take SIGHUP as the wish for the model files as they are now."""
         await super().startup(sockets)
-        if hasattr(signal, "SIGHUP"):
+        if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, self._proxy.reload))
         for server in self.servers:

@@ -120,3 +120,17 @@ def test_cache_store_that_goes_away_during_the_call_costs_nothing(
     outcome = bench.ask("can i cancel?", FakeModel(answer), ACME)
     assert (outcome.answer, outcome.not_stored) == ("yes", "store_unavailable")
     assert len(bench.sync.core.flights) == 0
+
+
+def test_cache_store_that_goes_away_during_the_call_leaves_no_lease_to_wait_for(
+    make: Callable[..., Bench], flaky: FlakyStore
+) -> None:
+    bench = make(Policy(wait=30, store_failures=5), over=flaky)
+
+    def answer(text: str) -> str:
+        flaky.down = True
+        return "yes"
+
+    bench.ask("can i cancel?", FakeModel(answer), ACME)
+    flaky.down = False
+    assert summary(bench.ask("can i cancel?", FakeModel(), ACME)) == ("miss", "not_found", "model", None)

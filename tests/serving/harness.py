@@ -116,7 +116,7 @@ class Endpoint:
         await asyncio.sleep(3600 if script.hang else script.delay)
         try:
             asked = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             asked = {}
         stream = isinstance(asked, dict) and asked.get("stream") is True and script.status == 200
         chat = path.endswith("/chat/completions") and script.status == 200
