@@ -109,8 +109,12 @@ class Server:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
         if ping:
             with contextlib.closing(self.client()) as client:
-                until(client.ping, f"server on {self.address}")
+                self.wait(client)
         return self
+
+    def wait(self, client: Redis) -> None:
+        """Wait until it answers a client."""
+        until(client.ping, f"server on {self.address}")
 
     def client(self, **options: object) -> Redis:
         """A client for looking at it."""

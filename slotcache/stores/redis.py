@@ -30,6 +30,8 @@ _PAGE: Final = 100
 _PUTS: Final = 25
 _PUT_BYTES: Final = 1_000_000
 _TURNS: Final = 8
+_UNWRITTEN: Final = -1
+"""Ticket of a lease that the server did not take down."""
 _LEASE_LIFE: Final = 3600.0
 """Seconds after its end for which a lease is remembered, so that a late answer of its holder is still kept."""
 
@@ -88,6 +90,9 @@ class RedisStore(RedisNotes):
         return tuple(self._readable(self._link.call("HVALS", self._layout.cell(cell))))
 
     def put(self, entry: Entry, *, lease: Lease | None = None) -> PutResult:
+        if lease is not None and lease.ticket == _UNWRITTEN:
+            self._refused += 1
+            return PutResult.STORE_FULL
         result = self._put(entry, lease)
         if lease is not None and result is not PutResult.STORED:
             self.release(lease)
@@ -169,7 +174,7 @@ class RedisStore(RedisNotes):
             granted, mark, *bodies = self._script(bucket, "acquire", *asked)
         except StoreFull:
             # Nobody can be kept waiting where nothing can be written; the answer will be refused and counted.
-            return Lease(cell, variant, holder, True, self._latest_mark(bucket), self.get(cell))
+            return Lease(cell, variant, holder, True, _UNWRITTEN, self.get(cell))
         return Lease(cell, variant, holder, bool(granted), int(mark), tuple(self._readable(bodies)))
 
     def release(self, lease: Lease) -> None:

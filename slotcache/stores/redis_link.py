@@ -17,7 +17,7 @@ from typing import Any, Final
 from redis import Redis, RedisCluster
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
-from redis.exceptions import AuthenticationError, ConnectionError, NoScriptError, ResponseError
+from redis.exceptions import AuthenticationError, ConnectionError, NoScriptError, OutOfMemoryError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
@@ -47,8 +47,8 @@ class RedisLink:
 
         Args:
             url: Where they are.
-            prepare: Checks them before the first use and after every failure, when they may be others. It gets a
-                function that sends a command.
+            prepare: Checks them before the first use, after every failure and after a new connection, when they may
+                be others. It gets a function that sends a command.
         """
         self.url = url
         self._prepare = prepare
@@ -127,7 +127,7 @@ class RedisLink:
 
     def _failure(self, error: Exception) -> StoreUnavailable:
         text = str(error)
-        if isinstance(error, ResponseError) and any(sign in f"{text} " for sign in _TAKES_NO_WRITES):
+        if isinstance(error, OutOfMemoryError) or any(sign in text for sign in _TAKES_NO_WRITES):
             return StoreFull(f"{self.url.shown}: {text}")
         self._ready = False
         if "READONLY" in text:
@@ -140,6 +140,10 @@ class RedisLink:
         self._turns = threading.BoundedSemaphore(self.url.options.max_connections)
         self._connecting = threading.Lock()
         self._client, self._process = None, os.getpid()
+
+    def _greet(self, _: Any) -> None:
+        # Whoever is at the other end may have been restarted with nothing, and is checked before the next request.
+        self._ready = False
 
     def _drop(self) -> None:
         client, self._client = self._client, None
@@ -155,13 +159,13 @@ class RedisLink:
             raise StoreUnavailable(f"{self.url.shown}: another thread is still connecting")
         try:
             if self._client is None:
-                self._client = _connect(self.url)
+                self._client = _connect(self.url, self._greet)
             return self._client
         finally:
             self._connecting.release()
 
 
-def _connect(url: RedisUrl) -> Client:
+def _connect(url: RedisUrl, greet: Callable[[Any], None]) -> Client:
     options = url.options
     never = Retry(NoBackoff(), 0)
     common: dict[str, Any] = {
@@ -170,18 +174,27 @@ def _connect(url: RedisUrl) -> Client:
         "protocol": options.protocol,
         **_sockets(url),
     }
-    if url.kind is Kind.UNIX:
-        return Redis(unix_socket_path=url.path, db=url.database, retry=never, **common)
-    if url.kind is Kind.SINGLE:
-        host, port = url.nodes[0]
-        return Redis(host=host, port=port, db=url.database, retry=never, **common)
     if url.kind is Kind.CLUSTER:
         nodes = [ClusterNode(host, port) for host, port in url.nodes]  # type: ignore[no-untyped-call]
-        return RedisCluster(startup_nodes=nodes, retry=never, require_full_coverage=False, **common)
+        return RedisCluster(
+            startup_nodes=nodes, retry=never, require_full_coverage=False, redis_connect_func=greet, **common
+        )
+
+    def connected(connection: Any) -> None:
+        # In a cluster redis-py does this by itself; here the function takes the place of what it would do.
+        connection.on_connect()
+        greet(connection)
+
+    common |= {"redis_connect_func": connected, "retry": never, "db": url.database}
+    if url.kind is Kind.UNIX:
+        return Redis(unix_socket_path=url.path, **common)
+    if url.kind is Kind.SINGLE:
+        host, port = url.nodes[0]
+        return Redis(host=host, port=port, **common)
     login = {"username": options.sentinel_username, "password": options.sentinel_password}
     asking = {**login, "retry": never, **_sockets(url)}
     sentinel = Sentinel(url.nodes, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
-    return sentinel.master_for(url.service, db=url.database, retry=never, **common)  # type: ignore[no-untyped-call]
+    return sentinel.master_for(url.service, **common)  # type: ignore[no-untyped-call]
 
 
 def _sockets(url: RedisUrl) -> dict[str, Any]:

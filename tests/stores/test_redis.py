@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 
 from slotcache.stores.base import Store
-from slotcache.stores.redis import RedisStore
 from tests.servers import shared
 from tests.stores.contract import BoundedStoreContract, SharedStoreContract, StoreContract
+from tests.stores.redis_stores import Open
 
 pytestmark = pytest.mark.server
 KINDS = ["valkey", "redis", "cluster", "sentinel"]
-_numbers = itertools.count()
-
-Open = Callable[..., RedisStore]
-
-
-@pytest.fixture
-def open_at() -> Iterator[Open]:
-    """Opens stores at a URL, under a prefix of the test's own, and closes them in the end."""
-    prefix = f"test-{next(_numbers)}"
-    opened: list[RedisStore] = []
-
-    def open_store(url: str, **options: Any) -> RedisStore:
-        opened.append(RedisStore.from_url(url, **{"prefix": prefix, "buckets": 8, **options}))
-        return opened[-1]
-
-    yield open_store
-    for store in opened:
-        store.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

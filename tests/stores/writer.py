@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 
-from slotcache.stores.sqlite import SqliteStore
+from slotcache.stores import open_store
 from tests.stores.contract import NOW, entry, lease_for
 
 
-def main(path: str) -> None:
-    store = SqliteStore(path)
+def main(where: str) -> None:
+    store = open_store(where)
     for number in itertools.count():
         # Two generations of answers on a few addresses, so that puts supersede, with leases, tags and a long text.
         kept = entry(
