@@ -1,0 +1,1 @@
+"""The confusion report: what is misread, how often, how harmful, and what to do next."""
