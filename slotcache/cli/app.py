@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import ask, check, evaluate, explain, parse, reasons, records, replay, serve
+from slotcache.cli import ask, check, evaluate, explain, parse, reasons, records, replay, report, serve
 from slotcache.errors import SlotcacheError
 
 
@@ -52,6 +52,7 @@ def _root(
 
 app.command("ask")(ask.ask)
 app.command("replay")(replay.replay)
+app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.command("parse")(parse.parse)
 app.command("explain")(explain.explain)
