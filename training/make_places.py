@@ -190,7 +190,7 @@ def phrases(name: str, *, bare: bool) -> list[str]:
     words = plain(name)
     single = " " not in words
     if single and (words in GUARDED or (not bare and words in english_words() and words not in BARE)):
-        return [f"in|to|near|around|within|for|into {words}"] if words not in ("man", "of") else []
+        return [f"in|to|for|into {words}"] if words not in ("man", "of") else []
     return [words] if len(words) > 2 else []
 
 
@@ -255,7 +255,7 @@ def _add_neighbours(found: dict[str, list[str]], spoken: set[str], names: list[s
         near = process.extractOne(name, single, scorer=OSA.distance, score_cutoff=limit)
         if near is not None and near[0][0] == name[0]:
             spoken.add(name)
-            found[value(name)].append(f"in|to|near|around|within|for|into {name}")
+            found[value(name)].append(f"in|to|for|into {name}")
 
 
 if __name__ == "__main__":
