@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -47,10 +47,11 @@ def library_examples() -> list[Example]:
     return inside + [Example(o + t, f"{OUT_OF_SCOPE}/far_oos") for t in OUTSIDE for o in openers]
 
 
-def write_tiny_encoder(folder: Path) -> EncoderShape:
-    """Write an encoder whose sentence vector is the normalised mean of seeded word vectors."""
+def write_tiny_encoder(folder: Path, texts: Iterable[str] | None = None) -> EncoderShape:
+    """Write an encoder whose sentence vector is the normalised mean of seeded vectors of the words of some texts."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = sorted({word for example in library_examples() for word in example.text.split()})
+    known = texts if texts is not None else [example.text for example in library_examples()]
+    words = sorted({word for text in known for word in text.split()})
     vocabulary = {word: at for at, word in enumerate(["[UNK]", "[CLS]", "[SEP]", *words])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()

@@ -8,7 +8,23 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from slotcache.cli import ask, check, evaluate, explain, parse, reasons, records, replay, report, serve
+from slotcache.cli import (
+    ask,
+    check,
+    evaluate,
+    explain,
+    init,
+    model_versions,
+    parse,
+    reasons,
+    records,
+    rekey,
+    replay,
+    report,
+    retrain,
+    serve,
+    train,
+)
 from slotcache.errors import SlotcacheError
 
 
@@ -58,7 +74,12 @@ app.command("parse")(parse.parse)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)
 app.command("reasons")(reasons.reasons)
+app.command("init")(init.init)
+app.command("train")(train.train)
+app.command("retrain")(retrain.retrain)
+app.command("rekey")(rekey.rekey)
 app.add_typer(evaluate.app, name="eval")
+app.add_typer(model_versions.app, name="models")
 app.add_typer(records.app, name="records")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from slotcache.domain.schema import Domain
 from slotcache.evaluation import accepted
 from slotcache.evaluation.bounds import Proportion, proportion
 from slotcache.evaluation.pairs import Outcome, Pair, judge, report
@@ -54,18 +55,20 @@ class Bounds:
         intent: Share of an intent's questions that may lose their key; one question always may.
         overall: Share of all labelled questions that may.
         outside: Share of out-of-scope questions that may be accepted, where the champion accepts fewer.
-        disputed: Share of the reviewed questions that both read otherwise than labelled; more is a bad set of labels.
+        disputed: Share of the reviewed questions that the domain's phrases read otherwise than labelled, three of which
+            always may be; more is a bad set of labels, or a domain that needs mending first.
         latency: Seconds within which 95 % of the questions must be read.
     """
 
     intent: float = 0.05
     overall: float = 0.01
     outside: float = 0.01
-    disputed: float = 0.05
+    disputed: float = 0.2
     latency: float = 0.05
 
 
 DEFAULTS: Final = Bounds()
+_ALWAYS_DISPUTED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Refusal:
 
     Attributes:
         ground: `false_hit`, `personal_leak`, `wrong_key`, `intent_regression`, `coverage`, `out_of_scope`,
-            `disputed_labels`, `latency`, `load`.
+            `disputed_labels`, `protected_labels`, `latency`, `load`.
         summary: What happened, with figures.
         cases: The pairs, questions or cells that decided.
     """
@@ -213,18 +216,61 @@ def measure(
     )
 
 
-def compare(champion: Measured, challenger: Measured, reviewed: int, bounds: Bounds = DEFAULTS) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Disputes:
+    """Labels that the words of their own question speak against.
+
+    Attributes:
+        reviewed: How many labels there are.
+        keys: Those that the domain's phrases read as another key.
+        protected: Those among them where a slot that can turn the answer (before or after) is said otherwise.
+    """
+
+    reviewed: int = 0
+    keys: tuple[WrongKey, ...] = ()
+    protected: tuple[WrongKey, ...] = ()
+
+
+def disputes(read: Read, domain: Domain, reviewed: Sequence[Example]) -> Disputes:
+    """Labels that reading by code alone contradicts.
+
+    A model can be taught to contradict, too, and then questions would merely lose their keys; so the labels are judged
+    by the phrases that people wrote.
+
+    Args:
+        read: The domain's reading without any model.
+        domain: The domain.
+        reviewed: The labels.
+    """
+    protecting = {name for name, slot in domain.slots.items() if slot.protects}
+    keys, protected = [], []
+    for example in reviewed:
+        parse = read(example.text)
+        truth, key = key_of(example), intent_key(parse)
+        if key is None or key == truth:
+            continue
+        keys.append(WrongKey(example.text, truth, key))
+        said = {name: value for name, value in parse.slots.items() if name in protecting}
+        if parse.intent == example.intent and any(example.slots.get(name) != value for name, value in said.items()):
+            protected.append(keys[-1])
+    return Disputes(len(reviewed), tuple(keys), tuple(protected))
+
+
+def compare(
+    champion: Measured, challenger: Measured, disputed: Disputes | None = None, bounds: Bounds = DEFAULTS
+) -> Verdict:
     """Whether the challenger may take over.
 
     Args:
         champion: What the model in use did.
         challenger: What the new one did.
-        reviewed: How many reviewed questions there were.
+        disputed: Labels that the words of their question speak against.
         bounds: What may be worse.
     """
     refusals = [
         *_absolute(challenger),
-        *_wrong(champion, challenger, reviewed, bounds),
+        *_wrong(champion, challenger),
+        *_labels(disputed if disputed is not None else Disputes(), bounds),
         *_coverage(champion, challenger, bounds),
         *_outside(champion, challenger, bounds),
     ]
@@ -253,19 +299,29 @@ def _absolute(challenger: Measured) -> Iterable[Refusal]:
         yield Refusal("personal_leak", f"{len(challenger.leaks)} personal questions are shared", cases)
 
 
-def _wrong(champion: Measured, challenger: Measured, reviewed: int, bounds: Bounds) -> Iterable[Refusal]:
+def _wrong(champion: Measured, challenger: Measured) -> Iterable[Refusal]:
     both = ((champion.wrong, challenger.wrong), (champion.disputed, challenger.disputed))
     new = [w for old, now in both for text, w in now.items() if old.get(text) != w]
     if new:
         cases = tuple(map(str, new[:SHOWN]))
         yield Refusal("wrong_key", f"{len(new)} labelled questions get a wrong key that they did not have", cases)
-    if len(challenger.disputed) > bounds.disputed * reviewed:
-        cases = tuple(map(str, list(challenger.disputed.values())[:SHOWN]))
+
+
+def _labels(disputed: Disputes, bounds: Bounds) -> Iterable[Refusal]:
+    if len(disputed.keys) > max(_ALWAYS_DISPUTED, bounds.disputed * disputed.reviewed):
+        cases = tuple(map(str, disputed.keys[:SHOWN]))
         summary = (
-            f"{len(challenger.disputed)} of {reviewed} reviewed questions are read otherwise than labelled "
-            f"(at most {bounds.disputed:.0%} may be): the labels or the domain are wrong"
+            f"the domain's phrases read {len(disputed.keys)} of {disputed.reviewed} reviewed questions otherwise than "
+            f"labelled (at most {bounds.disputed:.0%} may be): the labels or the domain are wrong"
         )
         yield Refusal("disputed_labels", summary, cases)
+    if disputed.protected:
+        cases = tuple(map(str, disputed.protected[:SHOWN]))
+        summary = (
+            f"{len(disputed.protected)} labels contradict words that turn the answer; correct the label, or the phrase "
+            "of the domain"
+        )
+        yield Refusal("protected_labels", summary, cases)
 
 
 def _coverage(champion: Measured, challenger: Measured, bounds: Bounds) -> Iterable[Refusal]:

@@ -100,6 +100,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rows: dict[str, Carried] = {}
+        self.sources: dict[str, set[str]] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").split("\n"):
                 self._read(line)
@@ -107,14 +108,15 @@ class Journal:
 
     def add(self, row: Carried) -> None:
         """Remember what became of an entry."""
-        self.rows[row.source] = row
+        self._know(row)
         with self.path.open("a", encoding="utf-8") as file:
             # A line that was cut off by a crash must not swallow this one.
             file.write("\n" + json.dumps(row.as_dict()))
 
     def close(self) -> None:
-        """Forget: everything is done."""
-        self.path.unlink(missing_ok=True)
+        """Everything is done: put the file aside, for whoever wants to know what became of an answer."""
+        if self.path.is_file():
+            self.path.replace(self.path.with_suffix(".done"))
 
     def _read(self, line: str) -> None:
         try:
@@ -122,7 +124,12 @@ class Journal:
             row = Carried(**{**raw, "fate": Fate(raw["fate"])})
         except (ValueError, TypeError, KeyError):
             return  # cut off by a crash: its entry is read again
+        self._know(row)
+
+    def _know(self, row: Carried) -> None:
         self.rows[row.source] = row
+        if row.target:
+            self.sources.setdefault(row.target, set()).add(row.source)
 
 
 def reread(
@@ -285,7 +292,7 @@ class Rekeying:
 
     def _left_behind(self, other: Entry) -> bool:
         """Whether an answer was carried over from one that has been replaced or taken back since."""
-        sources = [row.source for row in self.journal.rows.values() if row.target == other.id]
+        sources = self.journal.sources.get(other.id, ())
         return bool(sources) and all(self._store.entry(source) is None for source in sources)
 
     def _put(self, entry: Entry, made: Entry) -> Carried:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from slotcache.domain.loader import domain_hash
 from slotcache.domain.patches import OVERLAY, Patch, as_json, overlaid, patched
@@ -25,7 +26,7 @@ from slotcache.domain.schema import Domain
 from slotcache.errors import SlotcacheError
 from slotcache.learning.base import Base, digest_of
 from slotcache.learning.calibrate import Risks, calibrate
-from slotcache.learning.gate import Bounds, Measured, Questions, Refusal, Verdict, compare, measure
+from slotcache.learning.gate import Bounds, Measured, Questions, Refusal, Verdict, compare, disputes, measure
 from slotcache.learning.heads import Floats, Settings, fit
 from slotcache.learning.labels import Labels, accept, read_labels
 from slotcache.learning.model_writer import amend, assemble
@@ -227,13 +228,11 @@ class _Stages:
             return folder
         shape = verify(self.job.encoder).encoder
         closed = frozenset(n for n, s in self.domain.slots.items() if s.type == "closed" and not s.everywhere)
-        heads = fit(
-            self.fitted,
-            self.kept,
-            _Remembered(Encoder(self.job.encoder, shape), self.work, self._encoder_digest(), self.hooks).many,
-            settings=Settings(**{**_fields(self.job.settings), "slots": closed}),
-            report=self._fitting,
-        )
+        encode = _Remembered(Encoder(self.job.encoder, shape), self.work, self._encoder_digest(), self.hooks).many
+        settings = Settings(**{**_fields(self.job.settings), "slots": closed})
+        # On one thread sums have one order, so that the same inputs give the same weights; and bots beside it breathe.
+        with threadpool_limits(limits=1):
+            heads = fit(self.fitted, self.kept, encode, settings=settings, report=self._fitting)
         assemble(
             self.job.encoder,
             folder,
@@ -287,7 +286,8 @@ class _Stages:
         champion, note = self._champion()
         before = self._measure("the model in use", champion, questions)
         after = self._measure("the new model", challenger, questions)
-        verdict = compare(before, after, len(self.labels.examples), self.job.bounds)
+        disputed = disputes(Parser(self.domain).parse, self.domain, self.labels.examples)
+        verdict = compare(before, after, disputed, self.job.bounds)
         return Verdict(verdict.refusals, before, after, (*note, *verdict.notes))
 
     def _champion(self) -> tuple[Parser, tuple[str, ...]]:
