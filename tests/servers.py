@@ -102,6 +102,11 @@ class Server:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def running(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None
+
     def start(self, *, ping: bool = True) -> Server:
         """Start it, and wait until it answers."""
         command = [self._program, str(self._file), *(["--sentinel"] if self._sentinel else [])]
@@ -223,15 +228,22 @@ class SentinelSet:
     service = "mymaster"
 
     def __init__(self) -> None:
-        self.primary = Server().start()
+        # Without the delay, by which a primary lets further replicas join the same snapshot.
+        self.primary = Server(repl_diskless_sync_delay="0").start()
         self.replica = Server(replicaof=f"{HOST} {self.primary.port}", repl_diskless_sync_delay="0").start()
         with contextlib.closing(self.replica.client()) as client:
             until(lambda: client.info("replication")["master_link_status"] == "up", "replica")
         self.sentinels = [Server(sentinel=True, bind=HOST) for _ in range(3)]
+        ids = {sentinel.port: f"{sentinel.port:040x}" for sentinel in self.sentinels}
         for sentinel in self.sentinels:
+            sentinel.append(f"sentinel myid {ids[sentinel.port]}")
             sentinel.append(f"sentinel monitor {self.service} {HOST} {self.primary.port} 2")
             sentinel.append(f"sentinel down-after-milliseconds {self.service} 400")
             sentinel.append(f"sentinel failover-timeout {self.service} 2000")
+            # What they would find out by themselves within some seconds.
+            sentinel.append(f"sentinel known-replica {self.service} {HOST} {self.replica.port}")
+            for port in ids.keys() - {sentinel.port}:
+                sentinel.append(f"sentinel known-sentinel {self.service} {HOST} {port} {ids[port]}")
             sentinel.start()
         for sentinel in self.sentinels:
             with contextlib.closing(sentinel.client()) as client:

@@ -19,10 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from slotcache.address import Address
 from slotcache.entry import Entry, Retired, Selector
+
+LEASE_TOLERANCE: Final = 60.0
+"""Seconds by which the clocks of two askers may differ: a lease that ends later than any could, by more than this, was
+granted before the clock was set back, and does not count."""
 
 
 class PutResult(StrEnum):
@@ -140,7 +144,10 @@ class Store(Protocol):
         """Keep many entries; gives how many were new. Stores with transactions keep all of them or none."""
 
     def acquire(self, cell: str, variant: str, *, holder: str, now: float, seconds: float) -> Lease:
-        """Ask to fill a variant for so many seconds from `now`. A lease that has run out is granted anew."""
+        """Ask to fill a variant for so many seconds from `now`. A lease that has run out is granted anew.
+
+        Clocks of several askers may differ by `LEASE_TOLERANCE`.
+        """
 
     def release(self, lease: Lease) -> None:
         """Give a lease back without filling; no effect when it is no longer the holder's."""

@@ -9,7 +9,7 @@ from threading import RLock
 
 from slotcache.entry import Entry, Retired, Selector, cell_of
 from slotcache.errors import ConfigurationError
-from slotcache.stores.base import Feedback, Lease, Place, PutResult, Quarantine, place_of
+from slotcache.stores.base import LEASE_TOLERANCE, Feedback, Lease, Place, PutResult, Quarantine, place_of
 
 _MARKS = 256
 _FEEDBACK = 10_000
@@ -133,8 +133,7 @@ class MemoryStore:
     def acquire(self, cell: str, variant: str, *, holder: str, now: float, seconds: float) -> Lease:
         with self._lock:
             _, until = self._leases.get((cell, variant), ("", 0.0))
-            # A lease that ends later than any could was granted before the clock was set back.
-            granted = not now < until <= now + seconds
+            granted = not now < until <= now + seconds + LEASE_TOLERANCE
             if granted:
                 if len(self._leases) > self._max_entries:
                     self._leases = {at: lease for at, lease in self._leases.items() if lease[1] > now}

@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 from slotcache.entry import Entry, Retired, Selector, cell_of
 from slotcache.errors import StoreUnavailable
-from slotcache.stores.base import Lease, PutResult, place_of
+from slotcache.stores.base import LEASE_TOLERANCE, Lease, PutResult, place_of
 from slotcache.stores.redis_layout import Layout, best_index, fields_of, labels_wanted, token_of
 from slotcache.stores.redis_link import Call, RedisLink, StoreFull, Word
 from slotcache.stores.redis_notes import RedisNotes
@@ -168,7 +168,7 @@ class RedisStore(RedisNotes):
     def acquire(self, cell: str, variant: str, *, holder: str, now: float, seconds: float) -> Lease:
         ends = now + seconds
         life = int((seconds + _LEASE_LIFE) * 1000)
-        asked: tuple[Word, ...] = (cell, variant, holder, repr(now), repr(seconds), repr(ends), life)
+        asked: tuple[Word, ...] = (cell, variant, holder, repr(now), repr(ends), repr(ends + LEASE_TOLERANCE), life)
         bucket = self._bucket(cell)
         try:
             granted, mark, *bodies = self._script(bucket, "acquire", *asked)

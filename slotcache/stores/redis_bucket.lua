@@ -84,12 +84,11 @@ end
 
 local operations = {}
 
--- cell, variant, holder, now, seconds, until, milliseconds -> granted, latest mark, bodies with their numbers...
-function operations.acquire(cell, variant, holder, now, seconds, ends, life)
+-- cell, variant, holder, now, its end, latest end that counts, milliseconds to remember it -> granted, latest mark, bodies with their numbers...
+function operations.acquire(cell, variant, holder, now, ends, latest, life)
   local runs, owner = holder_of(cell, variant)
   now, runs = tonumber(now), tonumber(runs)
-  -- A lease that ends later than any could was granted before the clock was set back.
-  local granted = not runs or owner == holder or not (now < runs and runs <= now + tonumber(seconds))
+  local granted = not runs or owner == holder or not (now < runs and runs <= tonumber(latest))
   if granted then
     -- DEL first: a write that frees memory lets the ones after it pass when the server is full.
     call('DEL', lease_key(cell, variant))

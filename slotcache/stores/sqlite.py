@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 
 from slotcache.entry import Entry, Retired, Selector
 from slotcache.errors import ConfigurationError
-from slotcache.stores.base import Feedback, Lease, Place, PutResult, Quarantine, place_of
+from slotcache.stores.base import LEASE_TOLERANCE, Feedback, Lease, Place, PutResult, Quarantine, place_of
 from slotcache.stores.sqlite_files import SqliteFile
 
 _MARKS: Final = 256
@@ -111,8 +111,7 @@ class SqliteStore:
     def acquire(self, cell: str, variant: str, *, holder: str, now: float, seconds: float) -> Lease:
         with self._file.writing() as db:
             row = db.execute("SELECT expires FROM leases WHERE cell = ? AND variant = ?", (cell, variant)).fetchone()
-            # A lease that ends later than any could was granted before the clock was set back.
-            granted = row is None or not now < row[0] <= now + seconds
+            granted = row is None or not now < row[0] <= now + seconds + LEASE_TOLERANCE
             if granted:
                 db.execute("DELETE FROM leases WHERE expires <= ?", (now,))
                 db.execute("REPLACE INTO leases VALUES (?, ?, ?, ?)", (cell, variant, holder, now + seconds))

@@ -164,6 +164,10 @@ class StoreContract:
         assert not lease_for(store, entry(), holder="b", now=NOW + 29.9).granted
         assert lease_for(store, entry(), holder="b", now=NOW + 30).granted
 
+    def test_lease_is_respected_by_an_asker_whose_clock_is_behind(self, store: Store) -> None:
+        lease_for(store, entry(), holder="a", now=NOW + 0.001)
+        assert not lease_for(store, entry(), holder="b", now=NOW).granted
+
     def test_lease_from_before_the_clock_was_set_back_runs_out(self, store: Store) -> None:
         lease_for(store, entry(), holder="a", now=NOW + 86_400)
         assert lease_for(store, entry(), holder="b").granted
