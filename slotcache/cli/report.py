@@ -119,6 +119,12 @@ def _give(made: Report, *, out: Path | None, csv: Path | None, as_json: bool, te
     from slotcache.cli.output import errors
     from slotcache.reporting.csv_files import write_csv
 
+    if out is not None:
+        from slotcache.reporting.html import render
+
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(render(made), encoding="utf-8")
+        errors.print(f"wrote {out}")
     if csv is not None:
         errors.print(f"wrote {len(write_csv(made, csv))} files to {csv}")
     if as_json:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from slotcache.key import Key
+from slotcache.reporting.confusion import ABSENT, Cell
+from slotcache.reporting.judged import OUT_OF_SCOPE
 from slotcache.reporting.report import Report, Section
 
 _MOST: Final = 5
@@ -41,7 +44,8 @@ def _steps(report: Report) -> Iterator[Step]:
     if traffic.reported:
         yield Step(
             "Look at the answers that were reported as wrong",
-            f"{len(traffic.reported)} questions, first “{traffic.reported[0].text}”",
+            f"“{traffic.reported[0].text}”"
+            + (f" and {len(traffic.reported) - 1} more" if len(traffic.reported) > 1 else ""),
             "reported",
         )
     if section is not None:
@@ -78,7 +82,7 @@ def _steps(report: Report) -> Iterator[Step]:
             "calibration",
         )
     if section is None:
-        yield Step("Label some questions", "without labels, right and wrong are not known", "traffic")
+        yield Step("Label some questions", "without labels, right and wrong are not known", "summary")
     elif section.right.total < _FEW:
         yield Step(
             "Label more questions",
@@ -86,7 +90,7 @@ def _steps(report: Report) -> Iterator[Step]:
             "intents",
         )
     if report.lost:
-        yield Step("Give the traffic record more room", f"the bots lost {report.lost:,} records", "traffic")
+        yield Step("Give the traffic record more room", f"the bots lost {report.lost:,} records", "summary")
 
 
 def _misread(section: Section) -> Iterator[Step]:
@@ -94,14 +98,23 @@ def _misread(section: Section) -> Iterator[Step]:
     if harmful:
         cell = harmful[0]
         times = f"asked {cell.traffic:,.0f} times" if cell.traffic > cell.count else f"{cell.count} questions"
-        yield Step(
-            f"Keep “{cell.gold}” and “{cell.read}” apart",
-            f"{times}, and a wrong answer would have been served",
-            "keys",
-        )
+        yield Step(_apart(cell), f"{times}, and a wrong answer would have been served", "keys")
     elif section.outside.count:
         yield Step(
             "Turn away what is out of scope",
             f"{section.outside.count} of {section.outside.total} such questions got a key",
             "intents",
         )
+
+
+def _apart(cell: Cell) -> str:
+    """What to keep apart, in as few words as tell it."""
+    if cell.gold == OUT_OF_SCOPE:
+        return f"Turn away what is read as {cell.read} and is out of scope"
+    asked, read = Key.parse(cell.gold), Key.parse(cell.read)
+    if asked.intent != read.intent:
+        return f"Keep {asked.intent} from being read as {read.intent}"
+    held, seen = asked.as_dict(), read.as_dict()
+    slots = sorted(name for name in {*held, *seen} if held.get(name) != seen.get(name))
+    told = "; ".join(f"{name} {held.get(name, ABSENT)} is read as {seen.get(name, ABSENT)}" for name in slots)
+    return f"Keep values of {asked.intent} apart: {told}"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
 from slotcache import MemoryStore, Parser, Scope, SlotCache
 from slotcache.key import Key
@@ -83,3 +84,11 @@ def report(library_parser: Parser, recorded: Path) -> Report:
     labelled = labelled_from(LABELS)
     inputs = Inputs(library_parser, lambda: read_records(recorded), labelled=labelled, reviewed=labelled)
     return make_report(inputs, made=1_700_000_000.0)
+
+
+@pytest.fixture
+def invoke() -> Callable[..., Result]:
+    from slotcache.cli.app import app
+
+    library = Path(__file__).parent.parent / "domains" / "library.yaml"
+    return lambda *arguments: CliRunner().invoke(app, ["report", "--domain", str(library), *map(str, arguments)])

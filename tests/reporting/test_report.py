@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from slotcache import Parser
 from slotcache.reporting.advice import advice
@@ -85,14 +85,6 @@ def test_report_csv_question_is_never_a_formula(library_parser: Parser, tmp_path
     rows = [{"text": "=fine", "key": "lost_card(aspect=what_to_do)"}]
     write_csv(make_report(Inputs(library_parser, labelled=labelled_from(rows)), made=1.0), tmp_path)
     assert "\n'=fine" in (tmp_path / "questions.csv").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def invoke() -> Invoke:
-    from slotcache.cli.app import app
-
-    library = Path(__file__).parent.parent / "domains" / "library.yaml"
-    return lambda *arguments: CliRunner().invoke(app, ["report", "--domain", str(library), *map(str, arguments)])
 
 
 @pytest.fixture
