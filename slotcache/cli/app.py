@@ -9,20 +9,26 @@ import typer
 from typer.core import TyperGroup
 
 from slotcache.cli import (
+    answers,
     ask,
     check,
+    doctor,
     evaluate,
     explain,
     init,
+    invalidate,
     model_versions,
     parse,
+    quarantine,
     reasons,
     records,
     rekey,
     replay,
     report,
+    report_false_hit,
     retrain,
     serve,
+    switch,
     train,
 )
 from slotcache.errors import SlotcacheError
@@ -78,6 +84,12 @@ app.command("init")(init.init)
 app.command("train")(train.train)
 app.command("retrain")(retrain.retrain)
 app.command("rekey")(rekey.rekey)
+app.command("doctor")(doctor.doctor)
+app.command("invalidate")(invalidate.invalidate)
+app.command("switch")(switch.switch)
+app.command("report-false-hit")(report_false_hit.report_false_hit)
+app.add_typer(answers.app, name="answers")
+app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(model_versions.app, name="models")
 app.add_typer(records.app, name="records")

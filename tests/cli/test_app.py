@@ -8,7 +8,23 @@ import pytest
 HEAVY = ("numpy", "spacy", "pydantic", "onnxruntime", "sklearn", "scipy", "torch", "redis", "httpx", "uvicorn")
 
 
-@pytest.mark.parametrize("command", ["ask", "replay", "serve", "parse", "explain", "check", "eval"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ask",
+        "replay",
+        "serve",
+        "parse",
+        "explain",
+        "check",
+        "eval",
+        "doctor",
+        "answers",
+        "invalidate",
+        "switch",
+        "quarantine",
+    ],
+)
 def test_app_help_names_command(invoke, command: str) -> None:
     assert f" {command} " in invoke("--help").output
 
