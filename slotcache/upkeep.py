@@ -203,6 +203,8 @@ def approve(core: Core, hit_id: str, *, author: str, answer: str | None = None) 
         expires=None if life is None else now + life,
     )
     result = core.store.put(approved)
+    if result is PutResult.STORE_FULL:
+        return Stored(False, result.value, str(entry.key))
     outcome = Stored(True, None, str(entry.key), approved.id if result is PutResult.STORED else None)
     core.emit(Kept(now, outcome, approved))
     return outcome

@@ -136,8 +136,8 @@ class Store(Protocol):
         A learned entry never replaces an approved one that is still valid when the new one was created. With a lease,
         the entry is refused when the lease is no longer the holder's, or when an invalidation with a number above its
         ticket matches the entry; a granted lease ends with the put, whatever its result. A learned entry is refused
-        while its place is in quarantine, and an approved one ends the quarantine. A store that has no room or takes no
-        writes says `STORE_FULL`: what it holds can still be served.
+        while its place is in quarantine; an approved one that is younger than the quarantine ends it. A store that has
+        no room or takes no writes says `STORE_FULL`: what it holds can still be served.
         """
 
     def put_many(self, entries: Sequence[Entry]) -> int:

@@ -74,10 +74,11 @@ class MemoryStore:
         return PutResult.INVALIDATED if matched or lost_track else None
 
     def _keep(self, entry: Entry) -> PutResult:
-        if entry.approved:
-            self._quarantine.pop(place_of(entry.address), None)
-        elif place_of(entry.address) in self._quarantine:
+        held = self._quarantine.get(place_of(entry.address))
+        if held is not None and not entry.approved:
             return PutResult.QUARANTINED
+        if held is not None and held.at <= entry.created:
+            del self._quarantine[held.place]
         for former in self.get(entry.cell):
             if former.address.variant != entry.address.variant:
                 continue

@@ -97,7 +97,7 @@ class RedisStore(RedisNotes):
         if lease is not None and result is not PutResult.STORED:
             self.release(lease)
         if entry.approved and result in (PutResult.STORED, PutResult.UNCHANGED):
-            self.end_quarantine(place_of(entry.address))
+            self._end_quarantines([entry])
         return result
 
     def _put(self, entry: Entry, lease: Lease | None) -> PutResult:
@@ -123,8 +123,7 @@ class RedisStore(RedisNotes):
         for entry in entries:
             batches[self._bucket(entry.cell)].append(entry)
         results = [result for bucket, some in batches.items() for result in self._put_bucket(bucket, some)]
-        for place in {place_of(entry.address) for entry in entries if entry.approved} & self._quarantined():
-            self.end_quarantine(place)
+        self._end_quarantines(entry for entry in entries if entry.approved)
         full = sum(result is PutResult.STORE_FULL for result in results)
         if full:
             raise StoreUnavailable(f"{self.url.shown}: no room for {full} of {len(entries)} entries")

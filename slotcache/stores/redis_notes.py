@@ -7,13 +7,14 @@ fields are set by the store's script in a way that a full server lets pass.
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from slotcache.address import injective
-from slotcache.entry import Selector
-from slotcache.stores.base import Feedback, Place, Quarantine
+from slotcache.entry import Entry, Selector
+from slotcache.stores.base import Feedback, Place, Quarantine, place_of
 from slotcache.stores.redis_layout import Layout
 from slotcache.stores.redis_link import RedisLink, StoreFull, Word
 
@@ -74,6 +75,14 @@ class RedisNotes(ABC):
     def quarantines(self) -> Sequence[Quarantine]:
         rows = (Quarantine(*json.loads(row)) for row in self._link.call("HVALS", self._layout.quarantine))
         return tuple(sorted(rows, key=lambda one: (one.at, one.place)))
+
+    def _end_quarantines(self, approved: Iterable[Entry]) -> None:
+        """Let approved answers end what is older than they are."""
+        since = {one.place: one.at for one in self.quarantines()}
+        for entry in approved:
+            place = place_of(entry.address)
+            if since.get(place, math.inf) <= entry.created:
+                self.end_quarantine(place)
 
     def _quarantined(self) -> set[Place]:
         return {one.place for one in self.quarantines()}

@@ -7,6 +7,7 @@ counted, and the store starts empty.
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -288,14 +289,14 @@ def _in_quarantine(db: sqlite3.Connection, place: Place) -> bool:
     return db.execute(known, place).fetchone() is not None
 
 
-def _end_quarantine(db: sqlite3.Connection, place: Place) -> bool:
-    ended = "DELETE FROM quarantine WHERE tenant = ? AND customer = ? AND key = ?"
-    return db.execute(ended, place).rowcount > 0
+def _end_quarantine(db: sqlite3.Connection, place: Place, *, until: float = math.inf) -> bool:
+    ended = "DELETE FROM quarantine WHERE tenant = ? AND customer = ? AND key = ? AND at <= ?"
+    return db.execute(ended, (*place, until)).rowcount > 0
 
 
 def _keep(db: sqlite3.Connection, entry: Entry) -> PutResult:
     if entry.approved:
-        _end_quarantine(db, place_of(entry.address))
+        _end_quarantine(db, place_of(entry.address), until=entry.created)
     elif _in_quarantine(db, place_of(entry.address)):
         return PutResult.QUARANTINED
     at = (entry.cell, entry.address.variant)

@@ -343,6 +343,11 @@ class StoreContract:
         assert not store.in_quarantine(place_of(approved.address))
         assert store.quarantines() == ()
 
+    def test_approved_answer_from_before_the_report_leaves_the_quarantine(self, store: Store) -> None:
+        store.add_quarantine(quarantine(at=NOW + 1))
+        assert store.put(entry(origin=Origin.APPROVED, locale="b")) is PutResult.STORED
+        assert store.put(entry()) is PutResult.QUARANTINED
+
     def test_quarantine_can_be_ended_once(self, store: Store) -> None:
         store.add_quarantine(quarantine())
         assert [store.end_quarantine(quarantine().place) for _ in range(2)] == [True, False]

@@ -149,6 +149,16 @@ def test_redis_server_without_memory_still_obeys_people(server: Server, bot: Bot
         assert misfits(bot.store, client) == []
 
 
+def test_redis_server_without_memory_says_so_to_who_approves(server: Server, bot: Bot) -> None:
+    bot.ask()
+    hit = bot.ask()
+    with contextlib.closing(server.client()) as client:
+        _fill(client)
+        assert bot.cache.approve_hit(str(hit.hit_id), author="kim").reason == "store_full"
+        assert bot.cache.approve(ASKED, "yes", ACME, author="kim").reason == "store_full"
+        assert bot.ask().reason == "learned"
+
+
 def test_redis_server_without_memory_says_so_to_an_import(server: Server, bot: Bot) -> None:
     bot.ask()
     with contextlib.closing(server.client()) as client:
