@@ -1,4 +1,4 @@
-"""SIGKILL anywhere in retraining, promotion and re-keying leaves a reader that reads, and a job that can be finished."""
+"""SIGKILL anywhere in retraining, promotion or re-keying leaves readers that read and a job that can be finished."""
 
 from __future__ import annotations
 
