@@ -47,8 +47,8 @@ class Recipe:
 
 
 DEFAULT: Final = Recipe(
-    layers=(0, 2, 5),
-    teacher=Schedule(epochs=10, rate=8e-5),
+    layers=ALL_LAYERS,
+    teacher=Schedule(epochs=7, rate=8e-5),
     student=Schedule(epochs=12, rate=1e-4, teach=5.0),
     seed=1,
 )
