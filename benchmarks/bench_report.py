@@ -88,7 +88,7 @@ def _measure(parser: Parser, texts: list[str], folder: Path, *, records: int, se
     asked = random_source.choices(texts, weights, k=records)
     took = _fill(parser, asked, path)
     labelled = labelled_from(_labels(parser, texts, random_source))
-    inputs = Inputs(parser, lambda: read_records(path), labelled=labelled, reviewed=labelled)
+    inputs = Inputs(parser, read_records(path), labelled=labelled, reviewed=labelled)
     made, make_seconds = _timed(lambda: make_report(inputs, made=0.0))
     page, render_seconds = _timed(lambda: render(made))
     _, json_seconds = _timed(lambda: json.dumps(made.as_dict()))

@@ -106,8 +106,7 @@ def _with_traffic(inputs: Inputs, records: Path | None, store: str | None, *, si
     from slotcache.records.files import lost, read_records
 
     if records is not None:
-        path = records
-        inputs = replace(inputs, records=lambda: read_records(path, since=since), lost=lost(path))
+        inputs = replace(inputs, records=read_records(records, since=since), lost=lost(records))
     if store is not None:
         opened = open_store(store)
         inputs = replace(inputs, entries=list(opened.find(Selector())))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Kind(StrEnum):
@@ -89,8 +89,9 @@ class Record:
     redaction: str = ""
 
     def to_json(self) -> str:
-        """The record as one line of ASCII JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        """The record as one line of ASCII JSON; fields that say nothing are left out."""
+        said = {name: value for name, default in _DEFAULTS if (value := getattr(self, name)) != default}
+        return json.dumps(said, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, line: str) -> Record:
@@ -102,13 +103,16 @@ class Record:
         raw = json.loads(line)
         if not isinstance(raw, dict):
             raise ValueError("a record is a JSON object")
-        values: dict[str, Any] = {name: raw[name] for name in _NAMES if name in raw}
+        values: dict[str, Any] = {name: value for name, value in raw.items() if name in _NAMES}
         try:
             values["kind"] = Kind(values["kind"])
             for name in ("residue", "personal"):
-                values[name] = tuple(values.get(name, ()))
-            values["candidates"] = tuple((str(intent), float(score)) for intent, score in values.get("candidates", ()))
-            values["protected"] = {name: tuple(words) for name, words in values.get("protected", {}).items()}
+                if name in values:
+                    values[name] = tuple(values[name])
+            if "candidates" in values:
+                values["candidates"] = tuple((str(intent), float(score)) for intent, score in values["candidates"])
+            if "protected" in values:
+                values["protected"] = {name: tuple(words) for name, words in values["protected"].items()}
             if not isinstance(values["id"], str) or not isinstance(values["at"], int | float):
                 raise ValueError("a record needs an id and a time")
             return cls(**values)
@@ -116,7 +120,11 @@ class Record:
             raise ValueError(f"not a record: {error!r}") from error
 
 
-_NAMES = tuple(field.name for field in fields(Record))
+_NAMES: Final = frozenset(field.name for field in fields(Record))
+_DEFAULTS: Final = tuple(
+    (f.name, {} if f.default_factory is dict else f.default)  # what a field holds when it says nothing
+    for f in fields(Record)
+)
 
 
 def normal(text: str) -> str:

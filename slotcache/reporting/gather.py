@@ -13,7 +13,7 @@ from slotcache.parsing.agreement import Bars
 from slotcache.parsing.parser import Parser
 from slotcache.parsing.types import Parse
 from slotcache.records.capture import answer_digest
-from slotcache.records.record import Record
+from slotcache.records.record import Kind, Record, normal
 from slotcache.records.redact import Redactor
 from slotcache.reporting.diff import compare
 from slotcache.reporting.judged import Judged
@@ -33,7 +33,7 @@ class Inputs:
 
     Attributes:
         parser: Reads the questions now.
-        records: Gives the traffic record from its start each time it is called; None without one.
+        records: The traffic, read once.
         lost: Records that the bots reported as lost.
         labelled: Labelled questions.
         reviewed: Questions of the traffic that people labelled.
@@ -45,7 +45,7 @@ class Inputs:
     """
 
     parser: Parser
-    records: Callable[[], Iterable[Record]] | None = None
+    records: Iterable[Record] = ()
     lost: int = 0
     labelled: Sequence[Labelled] = ()
     reviewed: Sequence[Labelled] = ()
@@ -69,15 +69,18 @@ def make_report(inputs: Inputs, *, made: float, progress: Progress = lambda _: N
     """
     progress("reading the record")
     tally = Tally()
-    for record in inputs.records() if inputs.records is not None else ():
+    wanted = {normal(item.text) for item in inputs.reviewed}
+    reviewed: dict[tuple[str, str], Record] = {}
+    for record in inputs.records:
         tally.add(record)
+        if record.normal in wanted and record.kind is not Kind.FALSE_HIT:
+            reviewed[record.normal, record.model] = record
     for entry in inputs.entries:
         tally.answers.add(str(entry.key), answer_digest(entry.answer))
     read = _remembering(inputs.parser.parse)
     progress("reading labelled questions")
     judged = judge(inputs.labelled, read, traffic=tally.weights, answers=tally.answers)
-    if inputs.records is not None and inputs.reviewed:
-        judged += judge_recorded(inputs.reviewed, inputs.records(), traffic=tally.weights, answers=tally.answers)
+    judged += judge_recorded(inputs.reviewed, reviewed.values(), traffic=tally.weights, answers=tally.answers)
     if inputs.examples:
         progress("cross-validating")
         judged += _cross_validated(inputs, tally)

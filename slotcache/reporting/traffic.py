@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -15,6 +14,7 @@ from slotcache.reporting.judged import Answers
 
 _EXAMPLES: Final = 3
 _LISTED: Final = 100
+_DAY: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Tally:
     _met: defaultdict[str, Counter[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     _residue: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     _models: dict[str, _Sums] = field(default_factory=dict)
-    _days: dict[str, _Sums] = field(default_factory=dict)
+    _days: dict[int, _Sums] = field(default_factory=dict)
     _times: list[float] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
@@ -194,11 +194,18 @@ class Tally:
             sums.disagreements += weight * disagree
         if not self._times:
             self._times = [record.at, record.at]
-        self._times = [min(self._times[0], record.at), max(self._times[1], record.at)]
+        elif record.at > self._times[1]:
+            self._times[1] = record.at
+        elif record.at < self._times[0]:
+            self._times[0] = record.at
 
     def _sums(self, record: Record) -> tuple[_Sums, _Sums]:
-        day = datetime.fromtimestamp(record.at, UTC).strftime("%Y-%m-%d")
-        return self._models.setdefault(record.model or "code only", _Sums()), self._days.setdefault(day, _Sums())
+        model, day = record.model or "code only", int(record.at // _DAY)
+        if model not in self._models:
+            self._models[model] = _Sums()
+        if day not in self._days:
+            self._days[day] = _Sums()
+        return self._models[model], self._days[day]
 
     def traffic(self) -> Traffic:
         """What was counted."""
@@ -219,7 +226,7 @@ class Tally:
             disagreements=_listed(self._met["disagree"]),
             reported=_listed(self._met["reported"]),
             models=tuple(sums.period(name) for name, sums in self._models.items()),
-            days=tuple(sums.period(name) for name, sums in sorted(self._days.items())),
+            days=tuple(sums.period(_date(day)) for day, sums in sorted(self._days.items())),
             redaction_changed=counts["redaction"]["changed"],
         )
 
@@ -231,12 +238,8 @@ class Tally:
         )
 
 
-def tally(records: Iterable[Record]) -> Tally:
-    """Add records up."""
-    made = Tally()
-    for record in records:
-        made.add(record)
-    return made
+def _date(day: int) -> str:
+    return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m-%d")
 
 
 def _listed(met: Counter[tuple[str, str, str]]) -> tuple[Met, ...]:

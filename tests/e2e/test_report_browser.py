@@ -41,7 +41,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
             for text in [*(str(row["text"]) for row in ROWS), "can i renew my tablet?"]:
                 cache.get_or_call(text, lambda asked: f"answer to {asked}", Scope(customer=f"c-{at % 3}"))
     labelled = labelled_from(ROWS)
-    inputs = Inputs(parser, lambda: read_records(folder / "traffic.db"), labelled=labelled, reviewed=labelled)
+    inputs = Inputs(parser, read_records(folder / "traffic.db"), labelled=labelled, reviewed=labelled)
     page = folder / "report.html"
     page.write_text(render(make_report(inputs, made=1_700_000_000.0)), encoding="utf-8")
     return page.as_uri()

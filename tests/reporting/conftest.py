@@ -82,7 +82,7 @@ def report(library_parser: Parser, recorded: Path) -> Report:
     from slotcache.records import read_records
 
     labelled = labelled_from(LABELS)
-    inputs = Inputs(library_parser, lambda: read_records(recorded), labelled=labelled, reviewed=labelled)
+    inputs = Inputs(library_parser, read_records(recorded), labelled=labelled, reviewed=labelled)
     return make_report(inputs, made=1_700_000_000.0)
 
 
