@@ -9,9 +9,10 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from slotcache.address import CELL_LENGTH
 from slotcache.core import Core
 from slotcache.entry import Entry, Origin, Selector, cell_of
 from slotcache.errors import ConfigurationError
@@ -142,11 +143,24 @@ def report_false_hit(core: Core, hit_id: str, *, author: str = "", note: str = "
         core.store.add_quarantine(Quarantine(tenant, customer, key, now, hit_id, author))
         core.count("quarantined")
     entry = core.store.retire(entry_id, reason="false_hit", now=now)
+    if known is not None and known.address.namespace.generation != "/".join(core.generation):
+        entry = _retire_carried_over(core, known, Quarantine("", "", "", now, hit_id, author)) or entry
     printed = str(known.key) if known is not None else None
     core.store.add_feedback(Feedback(hit_id, now, author, note, printed or ""))
     core.count("false_hits_reported")
     core.emit(Withdrawn(now, "false_hit", 1 if entry is not None else 0, hit_id=hit_id, entry=entry))
     return Report(entry is not None, printed, quarantined)
+
+
+def _retire_carried_over(core: Core, known: Entry, report: Quarantine) -> Entry | None:
+    """Take back what re-keying made of an answer of an earlier generation; it kept the random part of its id."""
+    taken = None
+    for entry in core.store.find(Selector(tenant=known.address.namespace.tenant)):
+        if entry.id != known.id and entry.id[CELL_LENGTH:] == known.id[CELL_LENGTH:]:
+            tenant, customer, key = place_of(entry.address)
+            core.store.add_quarantine(replace(report, tenant=tenant, customer=customer, key=key))
+            taken = core.store.retire(entry.id, reason="false_hit", now=report.at) or taken
+    return taken
 
 
 def clear_quarantine(core: Core, key: str, *, tenant: str = "", customer: str = "") -> bool:

@@ -26,7 +26,7 @@ def build(settings: Settings, store: Store) -> Proxy:
     Raises:
         DomainError: the domain cannot be used.
     """
-    from slotcache.parsing.parser import Parser
+    from slotcache.parsing.watch import watching
 
     metrics = Metrics()
 
@@ -34,7 +34,7 @@ def build(settings: Settings, store: Store) -> Proxy:
         metrics.trouble.labels("model").inc()
         say("model cannot be used", level=logging.ERROR, why=str(error))
 
-    host = ParserHost(lambda: Parser.load(settings.domain, model=settings.model), failed=failed)
+    host = ParserHost(lambda: watching(settings.domain, model=settings.model, failed=failed), failed=failed)
     return Proxy(settings, host, store, metrics=metrics)
 
 
