@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from slotcache.address import Scope, digest
 from slotcache.core import Core, Question
 from slotcache.decide import Admitted
-from slotcache.errors import ConfigurationError, NotStored
+from slotcache.errors import ConfigurationError, NotStored, Unsupported
 from slotcache.memo import Memo
 from slotcache.parsing.types import Parse
 from slotcache.prompts import read_prompt
-from slotcache.serving.config import Settings, Template
+from slotcache.serving.config import Chat, Template
 from slotcache.serving.conversation import clean, history, points_back
-from slotcache.serving.identity import Identity
-from slotcache.serving.requests import Asked, Turn
+from slotcache.serving.requests import Asked, Turn, read_chat
 from slotcache.serving.said import Conversations
 
 _LONGEST_CUSTOMER: Final = 256
@@ -43,54 +43,68 @@ _DATE_WORDS: Final = frozenset(_DATES.split())
 class Addresses:
     """Makes scopes, and remembers what it found in system prompts."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._chat = settings.chat
-        self._epoch = settings.policy_epoch
-        self._public = settings.rules.public
-        self._templates = tuple((template, template.made()) for template in settings.chat.prompts)
+    def __init__(self, chat: Chat, *, public: tuple[str, ...] = ()) -> None:
+        """Make one.
+
+        Args:
+            chat: How chats are read.
+            public: The operator's own names and numbers, which are nobody's personal data.
+        """
+        self._chat = chat
+        self._public = public
+        self._templates = tuple((template, template.made()) for template in chat.prompts)
         self._naming: Memo[str, tuple[str, ...]] = Memo(2048)
         self._plain: Memo[str, bool] = Memo(2048)
         self._conversations = Conversations()
 
-    def scope(self, asked: Asked, who: Identity, query: bytes = b"") -> Scope | None:
-        """The scope of a request; None when an identifier in it is none.
+    def read(self, body: Mapping[str, Any]) -> Asked | Unsupported:
+        """What a chat request asks, by the operator's rules."""
+        chat = self._chat
+        return read_chat(
+            body,
+            max_temperature=chat.max_temperature,
+            seeds=chat.seeds,
+            separating=chat.separating,
+            neutral=chat.neutral,
+        )
+
+    def scope(self, asked: Asked, base: Scope, more: Iterable[tuple[str, str]] = ()) -> Scope:
+        """The scope of a request.
 
         Args:
             asked: The request.
-            who: Who sent it.
-            query: The query of its URL.
+            base: What is known of who asks: tenant, customer, locale, prompt version, policy epoch.
+            more: Further names and values that separate answers.
+
+        Raises:
+            ConfigurationError: an identifier in the request is none.
         """
-        customer = who.customer
+        customer = base.customer
         if self._chat.customer_from_user and customer is None:
             customer = asked.user
             if customer is not None and len(customer) > _LONGEST_CUSTOMER:
-                return None
-        extra = list(asked.extra)
-        if query:
-            extra.append(("query", query.decode("latin-1")))
-        context = None
+                raise ConfigurationError("the user of a request is no identifier")
+        extra = [*base.extra, *asked.extra, *more]
+        context = base.context
         turns = history(asked.turns, self._chat.opening)
         if turns:
-            context = digest(*(part for turn in turns for part in turn))
+            context = digest(context or "", *(part for turn in turns for part in turn))
             if self._chat.self_contained and points_back(asked.question, self._chat.points_back):
                 # The rules may leave the context of a question out of its address, but not of one that points to it.
                 extra.append(("context", context))
-        version = who.prompt_version
-        try:
-            return Scope(
-                tenant=who.tenant,
-                customer=customer,
-                locale=who.locale,
-                model=asked.model,
-                prompt_version=version,
-                prompt=asked.prompt,
-                policy_epoch=self._epoch,
-                context=context,
-                varying=self._varying(asked.prompt) if version is not None and asked.prompt else (),
-                extra=tuple(extra),
-            )
-        except ConfigurationError:
-            return None
+        version = base.prompt_version
+        return Scope(
+            tenant=base.tenant,
+            customer=customer,
+            locale=base.locale,
+            model=asked.model,
+            prompt_version=version,
+            prompt=asked.prompt,
+            policy_epoch=base.policy_epoch,
+            context=context,
+            varying=(*base.varying, *(self._varying(asked.prompt) if version is not None and asked.prompt else ())),
+            extra=tuple(extra),
+        )
 
     def _varying(self, prompt: str) -> tuple[str, ...]:
         """What may name somebody in a prompt of which only the version is declared."""

@@ -12,7 +12,7 @@ from typing import Final
 from slotcache.address import Scope
 from slotcache.aio import AsyncSlotCache
 from slotcache.answers import Answer
-from slotcache.errors import Bypass, NotStored, Unsupported
+from slotcache.errors import Bypass, ConfigurationError, NotStored, Unsupported
 from slotcache.events import Decision, Outcome
 from slotcache.policy import PLAIN
 from slotcache.serving.addressing import Addresses
@@ -25,7 +25,7 @@ from slotcache.serving.metrics import Metrics
 from slotcache.serving.relay import Relay
 from slotcache.serving.replay import completion_bytes, stream_bytes
 from slotcache.serving.replies import FREE, Prices
-from slotcache.serving.requests import Asked, parse_body, read_chat
+from slotcache.serving.requests import Asked, parse_body
 from slotcache.serving.tracing import Span
 from slotcache.serving.upstream import RawHeaders
 
@@ -51,8 +51,8 @@ class Chat:
         self._metrics = metrics
         self._clock = clock
         self._timer = timer
-        self._addresses = Addresses(settings)
-        self._chat = settings.chat
+        self._addresses = Addresses(settings.chat, public=settings.rules.public)
+        self._epoch = settings.policy_epoch
         self._prices = {
             model: Prices(price.input / _MILLION, price.output / _MILLION) for model, price in settings.prices.items()
         }
@@ -61,7 +61,7 @@ class Chat:
         """Answer one request; gives what the log should say about it."""
         started = self._timer()
         asked = self._read(body) if who.known else Unsupported.UNKNOWN_CALLER
-        scope = self._addresses.scope(asked, who, exchange.query) if isinstance(asked, Asked) else None
+        scope = self._scope(asked, who, exchange.query) if isinstance(asked, Asked) else None
         wishes = [*exchange.values(b"cache-control"), *exchange.values(b"pragma")]
         directives = read_directives(wishes) if wishes else PLAIN
         self._metrics.observe("read", self._timer() - started)
@@ -90,14 +90,21 @@ class Chat:
         parsed = parse_body(body)
         if parsed is None:
             return Unsupported.UNKNOWN_SHAPE
-        chat = self._chat
-        return read_chat(
-            parsed,
-            max_temperature=chat.max_temperature,
-            seeds=chat.seeds,
-            separating=chat.separating,
-            neutral=chat.neutral,
-        )
+        return self._addresses.read(parsed)
+
+    def _scope(self, asked: Asked, who: Identity, query: bytes) -> Scope | None:
+        """The scope of a request; None when an identifier in it is none."""
+        try:
+            base = Scope(
+                tenant=who.tenant,
+                customer=who.customer,
+                locale=who.locale,
+                prompt_version=who.prompt_version,
+                policy_epoch=self._epoch,
+            )
+            return self._addresses.scope(asked, base, [("query", query.decode("latin-1"))] if query else ())
+        except ConfigurationError:
+            return None
 
     async def _unsupported(
         self, exchange: Exchange, body: bytes, why: Unsupported, *, only_if_cached: bool

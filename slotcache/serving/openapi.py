@@ -186,7 +186,7 @@ SCHEMA: Final[dict[str, Any]] = {
                         "headers": _HEADERS,
                         "content": {
                             "application/json": {"schema": {"type": "object"}},
-                            "text/event-stream": {"schema": _TEXT},
+                            "text/event-stream": {"schema": {}},
                         },
                     },
                     "401": _told("The API key is not known here, where the operator wants that."),
