@@ -25,6 +25,7 @@ digest: names of customers and words of tags do not show in key names.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 from zlib import crc32
@@ -135,6 +136,7 @@ def best_index(labels: tuple[str, ...]) -> str | None:
     return min(indexed, key=lambda label: _PREFERRED.index(label[0]), default=None)
 
 
+@lru_cache(maxsize=8192)
 def _label(kind: str, *parts: str) -> str:
     """A label. What is empty (no tenant, no customer) gets none that has a set: nearly every entry would be in it."""
     return (kind if any(parts) or kind not in INDEXED else "-") + digest(kind, *parts, size=8)

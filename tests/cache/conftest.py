@@ -1,4 +1,4 @@
-"""The cache under test: sync and async, over every local store."""
+"""The cache under test: sync and async, over every store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.server)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return make_store(request.param, tmp_path)
 

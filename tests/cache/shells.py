@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -19,8 +20,10 @@ from slotcache.parsing.types import Owner, Parse
 from slotcache.policy import Policy
 from slotcache.stores.base import Store
 from slotcache.stores.memory import MemoryStore
+from slotcache.stores.redis import RedisStore
 from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock, FakeModel, Recorder, reading
+from tests.servers import shared
 
 KEY = "cancel_order(timing=pre_shipment)"
 READINGS: dict[str, str | Parse] = {
@@ -85,7 +88,13 @@ class Bench:
 
 def make_store(kind: str, folder: Path) -> Store:
     """A store by name."""
+    if kind == "redis":
+        # A prefix of its own on a server that all tests share.
+        return RedisStore.from_url(shared("valkey").url, prefix=f"cache-{next(_numbers)}", buckets=2, timeout=5)
     return MemoryStore() if kind == "memory" else SqliteStore(folder / "answers.sqlite3", busy_seconds=5)
+
+
+_numbers = itertools.count()
 
 
 def _in_threads(ask: Callable[[str], Outcome], texts: list[str]) -> list[Outcome | BaseException]:

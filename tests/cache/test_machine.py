@@ -50,8 +50,11 @@ class Known:
 class CacheMachine(RuleBasedStateMachine):
     """Puts, gets, calls, waits, invalidates, approves, reports and switches at random."""
 
-    @initialize(kind=st.sampled_from(["sync", "async"]), store=st.sampled_from(["memory", "sqlite"]))
-    def start(self, kind: str, store: str) -> None:
+    stores = ("memory", "sqlite")
+
+    @initialize(kind=st.sampled_from(["sync", "async"]), number=st.integers(0, 1))
+    def start(self, kind: str, number: int) -> None:
+        store = self.stores[number % len(self.stores)]
         self.folder = TemporaryDirectory()
         policy = Policy(ttl=SHARED_LIFE, customer_ttl=OWN_LIFE)
         held = make_store(store, Path(self.folder.name))
