@@ -56,8 +56,9 @@ def retrain(
     from slotcache.learning import places
     from slotcache.learning.gate import Bounds
     from slotcache.learning.labels import read_labels
-    from slotcache.learning.retrain import Job, run
+    from slotcache.learning.retrain import Ended, Job, run
     from slotcache.model_files import promotion_root
+    from slotcache.parsing.parser import Parser
 
     loaded = load_domain(domain)
     root = out if out is not None else promotion_root()
@@ -79,6 +80,11 @@ def retrain(
         patches = [read_patch(path) for path in patch or []]
         with StagesShown(quiet=as_json) as stages, around_switch(store, root, loaded.name, stages) as hooks:
             result = run(job, rows, patches=patches, dry_run=dry_run, hooks=hooks)
+            if result.ended is Ended.NOTHING_NEW and not dry_run and store is not None:
+                # A run that was stopped after the switch left answers of the former generation behind.
+                parser = Parser.load(domain, model=root)
+                hooks.before_switch(parser)
+                hooks.after_switch(parser)
     _tell(result, job, as_json=as_json)
     raise typer.Exit(exit_code(result))
 
