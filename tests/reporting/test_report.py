@@ -12,12 +12,14 @@ import pytest
 from typer.testing import Result
 
 from slotcache import Parser
+from slotcache.parsing.learned import Model
 from slotcache.reporting.advice import advice
 from slotcache.reporting.csv_files import write_csv
 from slotcache.reporting.gather import Inputs, make_report
 from slotcache.reporting.judged import Source
 from slotcache.reporting.labels import labelled_from
 from slotcache.reporting.report import Report
+from tests.conftest import library_examples
 from tests.reporting.conftest import ASKED, LABELS
 
 Invoke = Callable[..., Result]
@@ -108,3 +110,18 @@ def test_report_command_shows_the_terminal_view(invoke: Invoke, recorded: Path, 
 
 def test_report_command_of_nothing_is_a_usage_error(invoke: Invoke) -> None:
     assert invoke().exit_code == 2
+
+
+def test_report_cross_validates_over_the_encoder_of_the_model(tiny_model_master: Path, library_parser: Parser) -> None:
+    rows = [{"text": e.text, "intent": e.intent, "slots": dict(e.slots)} for e in library_examples()]
+    parser = Parser(library_parser.domain, Model.load(tiny_model_master, domain="library"))
+    made = make_report(Inputs(parser, examples=labelled_from(rows), folds=4), made=1.0)
+    (section,) = made.sections
+    assert (section.source, section.questions) == (Source.CROSS_VALIDATION, len(rows))
+    assert section.coverage_risk[-1].coverage == 1.0
+
+
+def test_report_cross_validation_needs_a_model(invoke: Invoke, labels: Path) -> None:
+    done = invoke("--cross-validate", labels)
+    assert done.exit_code == 2
+    assert "no model" in done.stderr
