@@ -111,7 +111,7 @@ class Lexicon:
             opens = pattern.startswith("^ ")
             for sequence in expand(pattern.removeprefix("^ "), words):
                 self._insert(openers if opens else root, sequence, sense)
-                if sense.kind == "filler" and len(sequence) == 1:
+                if sense.kind == "filler" and len(sequence) == 1 and not opens:
                     single_fillers.update(sequence[0])
         self._root, self._openers = _State((root,)), _State((openers,))
         self.skippable = (self.function_words | single_fillers) - set(self.protected)
