@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from slotcache.learning.model_writer import train_heads
 from slotcache.model_files import MANIFEST, Manifest, read_manifest
 from training import data, measure
 
+FEWEST = 30
+"""Examples that must speak of a slot before a head is fitted for it; with fewer it would only guess."""
+
 
 def refit(encoder_from: Path, out: Path, *, domain: str) -> Manifest:
     """Write a model folder with new heads and bars on a kept encoder."""
@@ -28,7 +32,12 @@ def refit(encoder_from: Path, out: Path, *, domain: str) -> Manifest:
     fitted, kept, tested = (
         data.examples(corpus.of(split), by_group=False) for split in (data.FIT, data.CALIBRATION, data.TEST)
     )
-    closed = frozenset(n for n, slot in known.slots.items() if slot.type == "closed" and not slot.everywhere)
+    said = Counter(name for example in fitted for name in example.slots)
+    closed = frozenset(
+        name
+        for name, slot in known.slots.items()
+        if slot.type == "closed" and not slot.everywhere and said[name] >= FEWEST
+    )
     text = json.dumps([asdict(u) for u in corpus.utterances], sort_keys=True)
     train_heads(
         encoder_from,
