@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import re
 import ssl
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
+import tests
 from slotcache.entry import Selector
 from slotcache.errors import StoreError, StoreUnavailable
 from slotcache.stores.base import PutResult
@@ -22,19 +24,23 @@ from tests.stores.redis_stores import Open
 
 pytestmark = pytest.mark.server
 PASSWORD = "p@ss:/%?#word"
-COMMANDS = (
-    "+evalsha +eval +get +set +del +hget +hset +hdel +hvals +hkeys +hgetall +hlen +hexists +hincrby +hscan +sscan "
-    "+sadd +srem +zadd +zrem +zrange +zrangebyscore +lrange +llen +lpop +rpush +ltrim"
-)
+DOCUMENT = Path(tests.__path__[0]).parent / "docs" / "redis.md"
+
+
+def allow(server: Server, *more: str) -> None:
+    """Make a user with just the rights that the documentation lists."""
+    found = re.search(r"ACL SETUSER shop on >password (.*)", DOCUMENT.read_text(encoding="utf-8"))
+    assert found is not None
+    with contextlib.closing(server.client()) as client:
+        client.execute_command("ACL", "SETUSER", "shop", "on", f">{PASSWORD}", *found[1].split(), *more)
 
 
 @pytest.fixture
 def guarded() -> Iterator[Server]:
     """A server that serves nobody but a user with just the rights that the documentation lists."""
     server = Server().start()
+    allow(server)
     with contextlib.closing(server.client()) as client:
-        rules = f"user shop on >{PASSWORD} ~slotcache:* resetchannels -@all {COMMANDS}"
-        client.execute_command("ACL", "SETUSER", *rules.split()[1:])
         client.execute_command("ACL", "SETUSER", "default", "off")
     yield server
     server.dispose()
@@ -60,6 +66,16 @@ def use_everything(store: RedisStore) -> None:
 
 def test_redis_user_with_a_password_that_needs_encoding_and_few_rights(guarded: Server) -> None:
     store = RedisStore.from_url(f"redis://shop:{quote(PASSWORD, safe='')}@{guarded.address}", buckets=2)
+    use_everything(store)
+    store.close()
+
+
+def test_redis_user_with_few_rights_in_a_cluster() -> None:
+    cluster = shared("cluster")
+    for node in cluster.nodes:
+        allow(node, *re.findall(r"`(\+cluster\|slots[^`]*)`", DOCUMENT.read_text(encoding="utf-8"))[0].split())
+    url = cluster.url.replace("://", f"://shop:{quote(PASSWORD, safe='')}@")
+    store = RedisStore.from_url(url, buckets=2)
     use_everything(store)
     store.close()
 

@@ -184,6 +184,8 @@ def test_redis_server_that_cannot_save_refuses_answers_and_serves_what_it_holds(
         assert bot.ask().hit
         assert bot.ask("can i cancel after it ships?").not_stored == "store_full"
         assert "store_failures" not in bot.cache.stats()
+        with pytest.raises(StoreUnavailable, match="NOREPLICAS"):
+            bot.cache.invalidate(intent="cancel_order")
         client.config_set("min-replicas-to-write", 0)
         assert bot.ask("can i cancel after it ships?").not_stored is None
 
