@@ -22,8 +22,7 @@ from slotcache.parsing.spelling import english_words
 TARGET = Path(__file__).parents[1] / "slotcache" / "domain" / "order_support" / "places.yaml"
 
 # Common words, names and brands among the places: read only as "to X", "in X".
-GUARDED = set(
-    [
+GUARDED = {
         "turkey",
         "chad",
         "jordan",
@@ -191,15 +190,12 @@ GUARDED = set(
         "marshall",
         "cook",
         "christmas",
-        "norfolk",
         "heard",
         "faroe",
         "falkland",
-    ]
-)
+    }
 # Famous enough to be read bare although English word lists hold them.
-BARE = set(
-    [
+BARE = {
         "london",
         "berlin",
         "madrid",
@@ -288,8 +284,7 @@ BARE = set(
         "hanoi",
         "rome",
         "paris",
-    ]
-)
+    }
 SKIPPED = {"georgia", "us", "so", "in", "as", "it", "at", "be", "me", "no", "is", "to", "am", "ireland northern"}
 
 COUNTRY_NAMES = {  # short and colloquial names beside the official one
@@ -504,8 +499,7 @@ CITY_MINIMUM = {
     "IT": 500_000, "ES": 500_000, "NL": 300_000,
 }  # fmt: skip
 ELSEWHERE = 2_500_000
-EUROPE = set(
-    [
+EUROPE = {
         "AT",
         "BE",
         "BG",
@@ -532,8 +526,7 @@ EUROPE = set(
         "CH",
         "RS",
         "UA",
-    ]
-)
+    }
 
 
 def plain(text: str) -> str:
