@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from slotcache.parsing.types import Owner, Parse
     from slotcache.policy import Directives, Policy
     from slotcache.prompts import PromptTemplate
+    from slotcache.stores import open_store
     from slotcache.stores.memory import MemoryStore
+    from slotcache.stores.redis import RedisStore
     from slotcache.stores.sqlite import SqliteStore
 
 __all__ = [
@@ -45,12 +47,14 @@ __all__ = [
     "Parser",
     "Policy",
     "PromptTemplate",
+    "RedisStore",
     "Scope",
     "SlotCache",
     "SlotcacheError",
     "SqliteStore",
     "Stored",
     "load_domain",
+    "open_store",
 ]
 
 _HOMES: Final = {
@@ -68,12 +72,14 @@ _HOMES: Final = {
     "Parser": "parsing.parser",
     "Policy": "policy",
     "PromptTemplate": "prompts",
+    "RedisStore": "stores.redis",
     "Scope": "address",
     "SlotCache": "cache",
     "SlotcacheError": "errors",
     "SqliteStore": "stores.sqlite",
     "Stored": "events",
     "load_domain": "domain.loader",
+    "open_store": "stores",
 }
 
 

