@@ -26,7 +26,7 @@ NEVER: Final = 2.0
 """A bar that no probability reaches."""
 
 _GRID: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
-_OPEN: Final = Bars(veto=NEVER, slot_veto=NEVER, choose=0.0, alone=0.0)
+_OPEN: Final = Bars(veto=NEVER, scope=NEVER, slot_veto=NEVER, choose=0.0, alone=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ class Bars:
     """Calibrated bars of one model, chosen by risk control on data kept for it.
 
     Attributes:
-        veto: Probability from which another intent (or `out_of_scope`) overrules a deterministic reading.
+        veto: Probability from which another intent overrules a deterministic reading.
+        scope: Probability from which `out_of_scope` does.
         slot_veto: Probability from which another value of a slot does.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
         alone: Probability from which it may name the intent when no frame evoked one; every word must still be
@@ -32,6 +33,7 @@ class Bars:
     """
 
     veto: float = 0.9
+    scope: float = 0.9
     slot_veto: float = 0.97
     choose: float = 0.9
     alone: float = 0.97
@@ -69,8 +71,10 @@ def settle(
         return Verdict(None, Abstain.AMBIGUOUS, chance)
     if choice.intent not in known:
         return Verdict(choice, None, 1.0 - (top_chance if top == OUT_OF_SCOPE else 0.0))
+    if top == OUT_OF_SCOPE and top_chance >= bars.scope:
+        return Verdict(None, Abstain.OUT_OF_SCOPE, chance)
     if top != choice.intent and top_chance >= bars.veto:
-        return Verdict(None, Abstain.OUT_OF_SCOPE if top == OUT_OF_SCOPE else Abstain.READERS_DISAGREE, chance)
+        return Verdict(None, Abstain.READERS_DISAGREE, chance)
     confidence = chance
     for slot in closed:
         values = learned.slots.get(slot)

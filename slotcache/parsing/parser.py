@@ -286,8 +286,15 @@ class Parser:
             for at in {0, opening}
         )
 
+    def _is_foreign(self, trace: Trace) -> bool:
+        """Whether the learned reader is certain that the question is not the domain's; such text is never cached."""
+        if trace.learned is None:
+            return False
+        top, chance = trace.learned.intents[0]
+        return top == OUT_OF_SCOPE and chance >= self._bars.veto
+
     def _verbatim(self, parse: Parse, trace: Trace) -> Parse:
-        if parse.abstain is Abstain.FOLLOW_UP:
+        if parse.abstain is Abstain.FOLLOW_UP or self._is_foreign(trace):
             return parse
         plain = trace.text.isascii() or not trace.personal
         owner = self._verbatim_owner if not trace.personal and plain else Owner.CUSTOMER
