@@ -4,6 +4,7 @@
 SHELL := /bin/bash
 
 VENV := .venv
+VERSION ?= next
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 # The first interpreter on the path that is new enough. PYTHON=... overrides it.
@@ -15,7 +16,7 @@ help:
 	@echo "make test    ruff, mypy --strict and pytest"
 	@echo "make gate    the project's own pairs: any false hit fails"
 	@echo "make bench   speed and accuracy, each with its command"
-	@echo "make train   retrain the shipped models from the base examples"
+	@echo "make train   VERSION=2026.2: retrain the shipped model from the base weights and examples"
 	@echo "make wheel   build the wheel into dist/"
 
 $(BIN)/python:
@@ -52,13 +53,13 @@ unit: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 gate: $(VENV)/.installed
-	$(BIN)/slotcache eval pairs training/gate/pairs_a.jsonl training/gate/pairs_b.jsonl
+	@for pairs in training/gate/*.jsonl; do $(BIN)/slotcache eval pairs $$pairs || exit 1; done
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 
 train: $(VENV)/.installed-training
-	$(BIN)/python -m training
+	$(BIN)/python -m training --out models/$(VERSION)
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --outdir dist .
