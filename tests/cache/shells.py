@@ -20,10 +20,8 @@ from slotcache.parsing.types import Owner, Parse
 from slotcache.policy import Policy
 from slotcache.stores.base import Store
 from slotcache.stores.memory import MemoryStore
-from slotcache.stores.redis import RedisStore
 from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock, FakeModel, Recorder, reading
-from tests.servers import shared
 
 KEY = "cancel_order(timing=pre_shipment)"
 READINGS: dict[str, str | Parse] = {
@@ -89,6 +87,10 @@ class Bench:
 def make_store(kind: str, folder: Path) -> Store:
     """A store by name."""
     if kind == "redis":
+        # Here, because the processes that tests start import this module too and should be quick.
+        from slotcache.stores.redis import RedisStore
+        from tests.servers import shared
+
         # A prefix of its own on a server that all tests share.
         return RedisStore.from_url(shared("valkey").url, prefix=f"cache-{next(_numbers)}", buckets=2, timeout=5)
     return MemoryStore() if kind == "memory" else SqliteStore(folder / "answers.sqlite3", busy_seconds=5)

@@ -23,7 +23,7 @@ def said(process: subprocess.Popen[str]) -> list[str]:
 
 def test_processes_share_one_call(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite3"
-    first = ask(path, seconds=1.0)
+    first = ask(path, seconds=3.0)
     assert first.stdout is not None
     assert first.stdout.readline() == "calling\n"
     others = [ask(path, seconds=1.0) for _ in range(2)]
