@@ -114,3 +114,10 @@ def test_memory_is_bounded() -> None:
         memory.varies("t", str(number), 0.0)
     assert len(memory._seen) <= 1_024
     assert len(memory._seen["t"]) <= 8
+
+
+def test_prompts_template_tells_its_placeholders_and_what_stands_in_them() -> None:
+    template = PromptTemplate("bot", "You help {name}. Today is {day}.")
+    assert template.placeholders == ("name", "day")
+    assert template.values("You help Anna. Today is Monday.") == {"name": "Anna", "day": "Monday"}
+    assert template.values("You help nobody.") is None

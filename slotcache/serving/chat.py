@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +29,6 @@ from slotcache.serving.tracing import Span
 from slotcache.serving.upstream import RawHeaders
 
 _MILLION: Final = 1_000_000
-_header_key = functools.lru_cache(maxsize=4096)(header_key)
 
 
 class Chat:
@@ -185,7 +183,7 @@ def _headers(outcome: Outcome) -> RawHeaders:
         (b"x-slotcache-reason", outcome.reason.encode()),
     ]
     if outcome.key is not None:
-        headers.append((b"x-slotcache-key", _header_key(outcome.key).encode()))
+        headers.append((b"x-slotcache-key", header_key(outcome.key).encode()))
     if outcome.abstain is not None:
         headers.append((b"x-slotcache-detail", outcome.abstain.value.encode()))
     if outcome.age is not None:

@@ -64,27 +64,19 @@ class Exchange:
         declared = self.values(b"content-length")
         if declared and declared[0].isdecimal() and int(declared[0][:20]) > most:
             return None
-        message = await asyncio.wait_for(self._receive(), seconds)
-        if not message.get("more_body", False):
-            body: bytes = message.get("body", b"")
-            return self._whole(message, body, most)
         pieces: list[bytes] = []
         size = 0
         async with asyncio.timeout(seconds):
             while True:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGoneError
                 pieces.append(message.get("body", b""))
                 size += len(pieces[-1])
                 if size > most:
                     return None
                 if not message.get("more_body", False):
-                    return self._whole(message, b"".join(pieces), most)
-                message = await self._receive()
-
-    @staticmethod
-    def _whole(last: Message, body: bytes, most: int) -> bytes | None:
-        if last["type"] == "http.disconnect":
-            raise ClientGoneError
-        return body if len(body) <= most else None
+                    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def unless_gone(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something that is given up when the client leaves.

@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, TextIO
 from urllib.parse import quote
@@ -72,6 +73,7 @@ def intent_of(key: str | None) -> str:
     return key.partition("(")[0] if key else "none"
 
 
+@lru_cache(maxsize=4096)
 def loggable_key(key: str | None) -> str | None:
     """A printed key as it may stand in a log: only its intent where it holds a customer's own words or numbers."""
     if key is None or not (key.startswith("verbatim(") or find_personal(key)):
@@ -79,6 +81,7 @@ def loggable_key(key: str | None) -> str | None:
     return intent_of(key)
 
 
+@lru_cache(maxsize=4096)
 def header_key(key: str) -> str:
     """A printed key as a header tells it: ASCII, and a digest in place of a customer's own words or numbers."""
     shown = loggable_key(key)

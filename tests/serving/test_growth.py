@@ -10,7 +10,7 @@ from slotcache.stores.memory import MemoryStore
 from tests.serving.harness import Bot
 
 DAY = 86_400
-ASKED = 60
+ASKED = 40
 
 
 async def one_day(bot: Bot, day: int) -> None:
