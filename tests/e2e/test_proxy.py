@@ -14,10 +14,12 @@ import pytest
 
 from slotcache.events import Answered
 from slotcache.stores.memory import MemoryStore
+from slotcache.stores.redis import RedisStore
 from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock
 from tests.cache.test_faults import FlakyStore
 from tests.e2e.servers import Front, endpoint_at, proxy_at
+from tests.servers import Server
 from tests.serving.harness import KEY, Endpoint, outcome, text_of
 
 pytestmark = pytest.mark.e2e
@@ -177,6 +179,27 @@ async def test_proxy_sqlite_file_damaged_under_it_costs_calls(start: Start, tmp_
                 opened.write(b"\xff" * max(4096, file.stat().st_size))
     told = [await ask(front, question) for question in ("can i cancel?", "can i cancel after it ships?") * 3]
     assert {(response.status_code, text_of(response)) for response in told} == {(200, "Yes, until it ships.")}
+
+
+@pytest.mark.server
+async def test_proxy_store_server_that_is_killed_costs_calls_and_heals(start: Start) -> None:
+    server = Server().start()
+    try:
+        front, _ = start({"rules": {"store_pause": 0.05}}, store=RedisStore.from_url(server.url))
+        await ask(front)
+        await front.until("stored", "learned")
+        server.kill()
+        killed = [await ask(front) for _ in range(4)]
+        assert {(response.status_code, outcome(response)) for response in killed} == {
+            (200, ("bypass", "store_unavailable"))
+        }
+        server.start()
+        async with asyncio.timeout(20):
+            while outcome(await ask(front))[0] != "hit":
+                await asyncio.sleep(0.05)
+        assert front.counted("trouble", "store") >= 1
+    finally:
+        server.dispose()
 
 
 async def test_proxy_clock_that_jumps_serves_nothing_too_old_or_from_the_future(start: Start) -> None:

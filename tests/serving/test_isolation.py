@@ -1,7 +1,6 @@
 """No answer is readable across any line: tenant, customer, locale, model, prompt, epoch, owner.
 
-Every cell of the matrix stores an answer under one scope and asks under another. `STORES` lists what it is tried over;
-a store that needs a server adds a line with a fixture of its own.
+Every cell of the matrix stores an answer under one scope and asks under another. `STORES` lists what it is tried over.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ from slotcache.stores.memory import MemoryStore
 from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock, FakeModel, ScriptedParser, reading
 from tests.cache.shells import READINGS
+from tests.servers import server
 from tests.serving.harness import CHAT, Bot, Endpoint, outcome, text_of
+from tests.stores.redis_stores import Open, open_at, prefix
 
-STORES: dict[str, Callable[[Path], Store]] = {
-    "memory": lambda folder: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(folder / "answers.sqlite3"),
-}
+__all__ = ["open_at", "prefix", "server"]
+
+STORES = ["memory", "sqlite", pytest.param("redis", marks=pytest.mark.server)]
 SHARED, OWN = "can i cancel?", "cancel mine"
 BASE = Scope(
     tenant="acme", customer="c1", locale="en-GB", model="m", prompt="Plan gold, today Monday.", policy_epoch="1"
@@ -52,9 +52,13 @@ POLICY = Policy(
 )
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = STORES[request.param](tmp_path)
+    if request.param == "redis":
+        open_at: Open = request.getfixturevalue("open_at")
+        yield open_at(request.getfixturevalue("server").url)
+        return
+    made: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "answers.sqlite3")
     yield made
     made.close()
 
