@@ -19,6 +19,10 @@ MAX_READINGS: Final = 256
 """Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
 
 
+COUNT: Final = "count"
+"""Slot that holds numbers which no other slot holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One combination of concepts and slot values that evokes an intent."""
@@ -118,7 +122,24 @@ class Reader:
             for frame in frames:
                 named = {sense for element in frame.elements for sense in element} or self._vocabulary[name]
                 for reading in self._apply(frame, settled, named):
-                    yield replace(reading, cover=tuple(chosen), account=accounted)
+                    yield self._numbered(replace(reading, cover=tuple(chosen), account=accounted), tokens)
+
+    def _numbered(self, reading: Reading, tokens: Sequence[Token]) -> Reading:
+        """Keep the numbers that phrases name themselves in the key: "pay in 3" and "pay in 4" are two questions."""
+        said = sorted(
+            at
+            for span in reading.cover
+            if not any(s.kind == "slot" and self._domain.slots[s.name].type != "closed" for s in span.senses)
+            for at in span.used
+            if tokens[at].norm[:1].isdigit()
+        )
+        if not said or reading.abstain is not None:
+            return reading
+        if COUNT not in self._domain.slots:
+            return replace(reading, abstain=Abstain.PROTECTED, detail=tuple(tokens[at].norm for at in said))
+        numbers = [tokens[at].norm for at in said]
+        given = [reading.slots[COUNT]] if COUNT in reading.slots else []
+        return replace(reading, slots={**reading.slots, COUNT: "+".join([*given, *numbers])})
 
     def _usable(self, name: str, intent: Intent, spans: Sequence[Span]) -> list[Span]:
         """The phrases that an intent can place, with only the senses that it can place."""
