@@ -102,8 +102,12 @@ class Lexicon:
         root, openers = _Node(), _Node()
         words = cache(normaliser.words)
         self.function_words = frozenset(word for text in domain.function_words for word in normaliser.words(text))
+        # A class word that normalises to several ("cannot") is protected by the word that carries it ("not") alone.
         self.protected: dict[str, str] = {
-            word: name for name, texts in domain.protected.items() for text in texts for word in normaliser.words(text)
+            spelt[0]: name
+            for name, texts in domain.protected.items()
+            for text in texts
+            if len(spelt := normaliser.words(text)) == 1
         }
         self.vocabulary: dict[str, set[Sense]] = {}
         single_fillers: set[str] = set()
