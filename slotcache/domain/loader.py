@@ -176,5 +176,11 @@ def _plain(node: yaml.Node) -> Any:
 def _explained(error: ValidationError, merged: _Merged) -> Iterator[str]:
     for problem in error.errors():
         path = tuple(problem["loc"])
-        where = merged.where(path)
-        yield f"{where}: {'.'.join(map(str, path)) or 'domain'}: {problem['msg']}"
+        if path:
+            yield f"{merged.where(path)}: {'.'.join(map(str, path))}: {problem['msg']}"
+            continue
+        # What the whole domain finds wrong names its own place first: "intents.cancel_order: ...".
+        for part in problem["msg"].removeprefix("Value error, ").split("; "):
+            named = tuple(part.partition(":")[0].split("."))
+            where = merged.where(named) if len(named) > 1 else merged.where(("name",))
+            yield f"{where}: {part}"
