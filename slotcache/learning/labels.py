@@ -7,6 +7,7 @@ One JSON object a line:
     {"text": "...", "personal": true}
     {"text": "...", "retract": true}
     {"a": "...", "b": "...", "same": false, "labeller": "kim"}
+    {"a": "...", "b": "...", "retract": true}
     {"patch": {"fillers": ["quick one"]}, "labeller": "kim"}
 
 A text under two labels is left out altogether and reported: one of the two is wrong, and nothing tells which. It stays
@@ -39,6 +40,7 @@ _FIELDS: Final = {
     "personal": frozenset({"text", "personal"}) | _ABOUT,
     "retraction": frozenset({"text", "retract"}) | _ABOUT,
     "pair": frozenset({"a", "b", "same", "tag"}) | _ABOUT,
+    "pair retraction": frozenset({"a", "b", "retract"}) | _ABOUT,
     "patch": frozenset({"patch"}) | _ABOUT,
 }
 _BY_FIELD: Final = {"example": "intent", "personal": "personal", "retraction": "retract"}
@@ -186,7 +188,7 @@ def _problems(row: Mapping[str, Any], domain: Domain) -> Iterator[str]:
     unknown = sorted(set(row) - _FIELDS[kind])
     if unknown:
         yield f"unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS[kind]))}"
-    texts = ("a", "b") if kind == "pair" else () if kind == "patch" else ("text",)
+    texts = ("a", "b") if kind in ("pair", "pair retraction") else () if kind == "patch" else ("text",)
     for name in texts:
         if not isinstance(row.get(name), str) or not row[name].strip():
             yield f"{name!r} must be a text that is not empty"
@@ -194,7 +196,7 @@ def _problems(row: Mapping[str, Any], domain: Domain) -> Iterator[str]:
         yield "'same' must be true (one answer serves both) or false"
     if kind == "personal" and row["personal"] is not True:
         yield "'personal' must be true; leave it out otherwise"
-    if kind == "retraction" and row["retract"] is not True:
+    if kind in ("retraction", "pair retraction") and row["retract"] is not True:
         yield "'retract' must be true; leave the row out otherwise"
     if kind == "example":
         yield from label_problems(row["intent"], row.get("slots") or {}, domain)
@@ -204,7 +206,7 @@ def _kind(row: Mapping[str, Any]) -> str | None:
     if "patch" in row:
         return "patch"
     if "a" in row or "b" in row or "same" in row:
-        return "pair"
+        return "pair retraction" if "retract" in row else "pair"
     named = [kind for kind, name in _BY_FIELD.items() if name in row]
     return named[0] if len(named) == 1 else None
 
@@ -222,8 +224,9 @@ def _settled(rows: Sequence[tuple[str, Mapping[str, Any]]], base: Sequence[Examp
             said[signature(example.text)][_meaning(example)].append((where, example))
         elif kind == "pair":
             pair = Pair(row["a"], row["b"], row["same"], str(row.get("tag", "")))
-            first, second = sorted((signature(pair.a), signature(pair.b)))
-            joined[first, second][pair.same].append((where, pair))
+            joined[_both(row)][pair.same].append((where, pair))
+        elif kind == "pair retraction":
+            joined.pop(_both(row), None)
         elif kind == "retraction":
             said.pop(signature(row["text"]), None)
             personal.pop(row["text"], None)
@@ -263,6 +266,11 @@ def _settled(rows: Sequence[tuple[str, Mapping[str, Any]]], base: Sequence[Examp
     return Labels(
         tuple(examples), tuple(pairs), tuple(personal), patch, repeated, tuple(contradictions), tuple(at_odds)
     )
+
+
+def _both(row: Mapping[str, Any]) -> tuple[str, str]:
+    first, second = sorted((signature(row["a"]), signature(row["b"])))
+    return first, second
 
 
 def _example(row: Mapping[str, Any]) -> Example:

@@ -55,6 +55,38 @@ def read_records(path: str | Path, *, since: float = 0.0, kinds: Iterable[Kind] 
             raise StoreError(f"{path}: cannot be read: {error}") from None
 
 
+def numbered_records(path: str | Path, *, after: int = 0) -> Iterator[tuple[int, Record]]:
+    """Records with their positions, which only ever grow; for readers who come back for what is new.
+
+    Args:
+        path: The traffic record.
+        after: Position of the last record that was read, 0 for none.
+
+    Raises:
+        StoreError: as `read_records`.
+    """
+    with closing(_open(Path(path))) as connection:
+        try:
+            found = connection.execute("SELECT number, body FROM records WHERE number > ? ORDER BY number", (after,))
+            for number, body in found:
+                yield number, Record.from_json(body)
+        except (sqlite3.Error, ValueError) as error:
+            raise StoreError(f"{path}: cannot be read: {error}") from None
+
+
+def last_number(path: str | Path) -> int:
+    """Position of the last record; 0 when there is none.
+
+    Raises:
+        StoreError: as `read_records`.
+    """
+    with closing(_open(Path(path))) as connection:
+        try:
+            return int(connection.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()[0])
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: cannot be read: {error}") from None
+
+
 def lost(path: str | Path) -> int:
     """How many records the writers of a file have reported as lost."""
     with closing(_open(Path(path))) as connection:
