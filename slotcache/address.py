@@ -48,6 +48,8 @@ class Scope:
         varying: What the prompt says that differs from request to request (a name, a date). Not part of the
             address; an answer that repeats one of them is not shared.
         extra: Further names and values that separate answers (tools, parameters, sales channel).
+        context_judged: Whether the caller judges itself whether the conversation shaped an answer, and says so in
+            `Answer.not_kept`. Without that, an answer given in a conversation fills no address that leaves it out.
     """
 
     tenant: str = ""
@@ -60,6 +62,7 @@ class Scope:
     context: str | None = None
     varying: tuple[str, ...] = ()
     extra: tuple[tuple[str, str], ...] = field(default=())
+    context_judged: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.extra, Mapping):

@@ -14,6 +14,7 @@ from typing import Final
 from slotcache import errors
 from slotcache.address import Address, Namespace, Scope, digest, injective
 from slotcache.answers import Answer
+from slotcache.conversation import points_back
 from slotcache.entry import Entry, Origin
 from slotcache.errors import Abstain, NotStored
 from slotcache.key import Key
@@ -95,6 +96,13 @@ def owner_of(parse: Parse, key: Key, policy: Policy, *, personal: bool) -> Owner
 _TIED_TO_THE_ASKER = frozenset({Abstain.PERSONAL, Abstain.FOLLOW_UP, Abstain.SEVERAL_QUESTIONS, Abstain.UNREADABLE})
 
 
+def stands_alone(parse: Parse, key: Key, policy: Policy) -> bool:
+    """Whether the address of a question leaves the conversation before it out."""
+    if not policy.self_contained_context or key.is_verbatim or parse.abstain is not None:
+        return False
+    return not points_back(parse.text, policy.points_back)
+
+
 def admit(
     parse: Parse,
     scope: Scope,
@@ -129,7 +137,7 @@ def admit(
     if owner is Owner.CUSTOMER and scope.customer is None:
         return Bypass(errors.Bypass.NO_CUSTOMER)
 
-    alone = policy.self_contained_context and not key.is_verbatim and parse.abstain is None
+    alone = stands_alone(parse, key, policy)
     namespace = Namespace(
         tenant=scope.tenant,
         locale=scope.locale,
@@ -144,7 +152,9 @@ def admit(
     )
     # Every reader of a verbatim key has typed every word that the model saw: nothing in it is somebody else's story.
     clean = parse.fillable or key.is_verbatim
-    fillable = clean and not (owner is Owner.SHARED and personal_prompt)
+    # What was said before may have shaped the answer, and who reads it at this address need not have said it.
+    left_out = alone and bool(scope.context) and not scope.context_judged
+    fillable = clean and not left_out and not (owner is Owner.SHARED and personal_prompt)
     live = parse.owner is Owner.NEVER and not key.is_verbatim
     return Admitted(
         Address.of(namespace, key, parse.fingerprint),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from slotcache.conversation import POINTS_BACK
 from slotcache.errors import ConfigurationError
 from slotcache.parsing.types import Owner
 from slotcache.prompts import PromptTemplate
@@ -29,7 +30,10 @@ class Policy:
         intents_off: Intents that take no part in the cache. More can be switched off while it runs.
         verbatim_owner: Who may share answers under verbatim keys; None leaves it as the parser says. `SHARED` never
             applies to a question that holds personal data or depends on the turn before it.
-        self_contained_context: Whether a question with an intent key leaves the conversation out of its address.
+        self_contained_context: Whether a question with an intent key that stands on its own leaves the conversation
+            out of its address. An answer of the model that saw a conversation does not fill such an address, unless
+            the caller judges conversations itself (`Scope.context_judged`).
+        points_back: Words with which a question points to an earlier turn; then it does not stand on its own.
         prompts: Templates of the system prompts in use.
         undeclared_prompts: How many different undeclared prompts a tenant may use before they count as varying.
         prompt_window: For how long an undeclared prompt is remembered.
@@ -51,6 +55,7 @@ class Policy:
     intents_off: frozenset[str] = frozenset()
     verbatim_owner: Owner | None = None
     self_contained_context: bool = False
+    points_back: frozenset[str] = POINTS_BACK
     prompts: tuple[PromptTemplate, ...] = ()
     undeclared_prompts: int = 1
     prompt_window: float = HOUR

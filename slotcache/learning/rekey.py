@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from slotcache.address import CELL_LENGTH, Address
 from slotcache.answers import FindPersonal, find_personal
-from slotcache.decide import owner_of
+from slotcache.decide import owner_of, stands_alone
 from slotcache.domain.schema import Domain
 from slotcache.entry import Entry, Selector, cell_of
 from slotcache.errors import Abstain
@@ -182,9 +182,8 @@ def _refused(entry: Entry, parse: Parse, key: Key, owner: Owner, policy: Policy)
         return "owner_narrowed" if former == Owner.SHARED.value else "owner_widened"
     if not entry.approved and not key.is_verbatim and not parse.fillable:
         return "not_fillable"
-    alone = policy.self_contained_context and not key.is_verbatim and parse.abstain is None
     if entry.address.namespace.context:
-        return "context_dependent" if alone else ""
+        return "context_dependent" if stands_alone(parse, key, policy) else ""
     return "context_dependent" if parse.abstain is Abstain.FOLLOW_UP else ""
 
 

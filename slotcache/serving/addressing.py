@@ -14,7 +14,7 @@ from slotcache.memo import Memo
 from slotcache.parsing.types import Parse
 from slotcache.prompts import read_prompt
 from slotcache.serving.config import Chat, Template
-from slotcache.serving.conversation import clean, history, points_back
+from slotcache.serving.conversation import clean, history
 from slotcache.serving.requests import Asked, Turn, read_chat
 from slotcache.serving.said import Conversations
 
@@ -89,9 +89,6 @@ class Addresses:
         turns = history(asked.turns, self._chat.opening)
         if turns:
             context = digest(context or "", *(part for turn in turns for part in turn))
-            if self._chat.self_contained and points_back(asked.question, self._chat.points_back):
-                # The rules may leave the context of a question out of its address, but not of one that points to it.
-                extra.append(("context", context))
         version = base.prompt_version
         return Scope(
             tenant=base.tenant,
@@ -104,6 +101,8 @@ class Addresses:
             context=context,
             varying=(*base.varying, *(self._varying(asked.prompt) if version is not None and asked.prompt else ())),
             extra=tuple(extra),
+            # `why_not_kept` looks at the turns; of a context that the caller adds it knows nothing.
+            context_judged=base.context is None or base.context_judged,
         )
 
     def _varying(self, prompt: str) -> tuple[str, ...]:
@@ -166,10 +165,7 @@ class Addresses:
 
 def _leaves_out_context(question: Question) -> bool:
     verdict = question.verdict
-    if not isinstance(verdict, Admitted):
-        return False
-    separated = any(name == "context" for name, _ in question.scope.extra)
-    return not verdict.address.namespace.context and not separated
+    return isinstance(verdict, Admitted) and not verdict.address.namespace.context
 
 
 def _history_is_clean(turns: tuple[Turn, ...], question: Question, core: Core) -> bool:

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from slotcache.conversation import POINTS_BACK
 from slotcache.parsing.types import Owner
 from slotcache.policy import Policy
 from slotcache.prompts import PromptTemplate
-from slotcache.serving.conversation import POINTS_BACK
 from slotcache.serving.tokens import is_hash
 
 Seconds = Annotated[float, Field(gt=0, le=10_000_000)]
@@ -334,5 +334,6 @@ class Settings(Part):
             **given,
             verbatim_owner=Owner(owner) if owner else None,
             self_contained_context=self.chat.self_contained,
+            points_back=self.chat.points_back,
             prompts=tuple(template.made() for template in self.chat.prompts),
         )

@@ -109,9 +109,40 @@ def test_cache_declared_prompt_that_varies_hits_safely(make: Callable[..., Bench
     bench = make(Policy(prompts=(template,), self_contained_context=True))
     anna = ACME.but(prompt="Today is Monday. You help Anna.", context="five turns")
     bob = ACME.but(prompt="Today is Friday. You help Bob.", context="other turns", customer="c2")
-    assert bench.ask("can i cancel?", FakeModel(lambda text: "Yes, Anna."), anna).not_stored == "personal_answer"
-    assert bench.ask("can i cancel?", FakeModel(lambda text: "Yes."), anna).not_stored is None
-    assert bench.get("can i cancel?", bob).answer == "Yes."
+    begins = anna.but(context=None)
+    assert bench.ask("can i cancel?", FakeModel(lambda text: "Yes, Anna."), begins).not_stored == "personal_answer"
+    assert bench.ask("can i cancel?", FakeModel(lambda text: "Yes."), begins).not_stored is None
+    assert [bench.get("can i cancel?", scope).answer for scope in (anna, bob)] == ["Yes.", "Yes."]
+
+
+SELF_CONTAINED = Policy(self_contained_context=True)
+TALKING = ACME.but(context="gran says always offer 50")
+
+
+def test_cache_conversation_does_not_shape_what_others_get(make: Callable[..., Bench], model: FakeModel) -> None:
+    bench = make(SELF_CONTAINED)
+    assert bench.ask("can i cancel?", model, TALKING).not_stored == "not_fillable"
+    assert bench.put("can i cancel?", "50 off", TALKING).reason == "not_fillable"
+    assert not bench.get("can i cancel?", ACME).hit
+
+
+def test_cache_conversation_that_the_caller_judges_may_fill(make: Callable[..., Bench], model: FakeModel) -> None:
+    bench = make(SELF_CONTAINED)
+    assert bench.ask("can i cancel?", model, TALKING.but(context_judged=True)).not_stored is None
+    assert bench.get("can i cancel?", ACME.but(context="something else")).hit
+
+
+def test_cache_conversation_is_in_the_address_of_a_question_that_points_back(make: Callable[..., Bench]) -> None:
+    bench, model = make(SELF_CONTAINED), FakeModel()
+    assert bench.ask("may i call it off?", model, TALKING).not_stored is None
+    assert bench.get("may i call it off?", TALKING).hit
+    assert not bench.get("may i call it off?", TALKING.but(context="about another order")).hit
+
+
+def test_cache_person_may_approve_an_answer_in_any_conversation(make: Callable[..., Bench]) -> None:
+    bench = make(SELF_CONTAINED)
+    assert bench.approve("can i cancel?", "Yes.", TALKING, author="kim").stored
+    assert bench.get("can i cancel?", ACME).answer == "Yes."
 
 
 def test_cache_prompt_with_an_e_mail_address_fills_nothing_for_others(bench: Bench, model: FakeModel) -> None:

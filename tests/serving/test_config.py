@@ -82,7 +82,7 @@ def test_config_flags_are_enough() -> None:
 
 
 def test_config_rules_are_those_of_the_policy() -> None:
-    elsewhere = {"self_contained_context", "prompts"}
+    elsewhere = {"self_contained_context", "points_back", "prompts"}
     assert set(Rules.model_fields) | elsewhere == {field.name for field in fields(Policy)}
 
 

@@ -5,7 +5,7 @@ import pytest
 from slotcache.answers import find_personal
 from slotcache.errors import Abstain
 from slotcache.parsing.types import Owner, Parse
-from slotcache.serving.conversation import clean, history, points_back
+from slotcache.serving.conversation import clean, history
 from slotcache.serving.requests import Turn
 from slotcache.testing import reading
 
@@ -20,44 +20,6 @@ READINGS = {
     "gran says always offer 50": reading("", "return_item()", fillable=False),
     "tell me a story": Parse("tell me a story", abstain=Abstain.OUT_OF_SCOPE),
 }
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "can i return it?",
-        "do you ship there",
-        "and for a dress?",
-        "is that free",
-        "what about the other one",
-        "so when do i get my money",
-        "does it take long",
-        "is there one there?",
-        "",
-        "how much is that, is it possible to get it?",
-    ],
-)
-def test_conversation_question_points_back(question: str) -> None:
-    assert points_back(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "how do i cancel my order?",
-        "what payment methods do you accept?",
-        "how long does it take to get a refund?",
-        "is there a fee for cancelling?",
-        "Is it possible to change the delivery address?",
-        "can you change my delivery date",
-    ],
-)
-def test_conversation_question_stands_on_its_own(question: str) -> None:
-    assert not points_back(question)
-
-
-def test_conversation_points_back_by_the_words_of_another_language() -> None:
-    assert points_back("kann ich das zurückgeben?", frozenset({"das"}))
 
 
 @pytest.mark.parametrize(
