@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from slotcache.serving.selection import LONGEST, MOST_SLOTS, NAMES
+
 _ERROR: Final = {
     "type": "object",
     "required": ["error"],
@@ -39,6 +41,14 @@ def _body(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT: Final = {"type": "string"}
+_SOME_TEXT: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+_SLOTS: Final = {
+    "type": "object",
+    "maxProperties": MOST_SLOTS,
+    "propertyNames": {"minLength": 1, "maxLength": LONGEST},
+    "additionalProperties": _SOME_TEXT,
+    "description": "Slot values by name; * stands for any value of that slot.",
+}
 _OPERATORS: Final[list[dict[str, list[str]]]] = [{"operator": []}]
 _NOT_OPERATOR: Final = {
     "401": _told("The operators' token is missing or wrong."),
@@ -138,6 +148,34 @@ SCHEMA: Final[dict[str, Any]] = {
                     "400": _told("The body names no state."),
                     "404": _told("The domain has no such intent."),
                     "503": _told("The store does not answer."),
+                    **_NOT_OPERATOR,
+                },
+            }
+        },
+        "/slotcache/invalidate": {
+            "post": {
+                "operationId": "invalidate",
+                "description": "Takes all answers that match everything given out of recall, or says which they are.",
+                "security": _OPERATORS,
+                "requestBody": _body(
+                    {
+                        **_object([], **dict.fromkeys(NAMES, _SOME_TEXT), slots=_SLOTS, dry_run={"type": "boolean"}),
+                        "additionalProperties": False,
+                        "minProperties": 1,
+                    }
+                ),
+                "responses": {
+                    "200": _json(
+                        "How many answers, and their keys, 100 at most.",
+                        _object(
+                            ["count", "keys", "dry_run"],
+                            count={"type": "integer"},
+                            keys={"type": "array", "items": _TEXT},
+                            dry_run={"type": "boolean"},
+                        ),
+                    ),
+                    "400": _told("Nothing is named, or something that is not known."),
+                    "503": _told("The store does not answer; it may be done in part, and can be repeated."),
                     **_NOT_OPERATOR,
                 },
             }

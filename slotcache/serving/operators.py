@@ -7,6 +7,7 @@ GET  /slotcache/openapi.json     the schema of all of this
 POST /slotcache/false-hit        {"id": ...}: take a wrong answer out of recall
 GET  /slotcache/intents          which intents are switched off
 POST /slotcache/intents/{name}   {"state": "off"} or {"state": "on"}
+POST /slotcache/invalidate       {"intent": ..., "dry_run": true}: take answers out of recall, or say which
 POST /slotcache/reload           use the model files as they are now
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import unquote
 
+from slotcache import upkeep
 from slotcache.aio import AsyncSlotCache
 from slotcache.entry import Entry
 from slotcache.errors import StoreError
@@ -28,6 +30,7 @@ from slotcache.serving.logs import loggable_key, say
 from slotcache.serving.metrics import CONTENT_TYPE, Metrics
 from slotcache.serving.openapi import SCHEMA
 from slotcache.serving.requests import parse_body
+from slotcache.serving.selection import read_selection
 from slotcache.serving.tokens import matches
 
 ADMIN_HEADER: Final = b"x-slotcache-admin"
@@ -62,6 +65,7 @@ class Operators:
             "/slotcache/openapi.json": {"GET": self._schema},
             "/slotcache/false-hit": {"POST": self._false_hit},
             "/slotcache/intents": {"GET": self._list_intents},
+            "/slotcache/invalidate": {"POST": self._invalidate},
             "/slotcache/reload": {"POST": self._reload},
         }
 
@@ -189,6 +193,28 @@ class Operators:
     def _intents(self) -> frozenset[str]:
         domain = getattr(self._cache.core.parser, "domain", None)
         return frozenset(getattr(domain, "intents", ()))
+
+    async def _invalidate(self, exchange: Exchange) -> None:
+        if not await self._is_operator(exchange):
+            return
+        body = await self._body(exchange)
+        if body is None:
+            return
+        asked = read_selection(body)
+        if isinstance(asked, str):
+            await exchange.error(400, "bad_selection", asked)
+            return
+        core = self._cache.core
+        try:
+            done = await asyncio.to_thread(upkeep.invalidate, core, asked.selector, dry_run=asked.dry_run)
+        except StoreError as error:
+            core.trouble("store", error)
+            await exchange.error(
+                503, "store_unavailable", "the store does not answer; it may be done in part, repeat it"
+            )
+            return
+        say("invalidated", level=logging.WARNING, named=asked.named, count=done.count, dry_run=done.dry_run)
+        await exchange.json(200, {"count": done.count, "keys": list(done.keys), "dry_run": done.dry_run})
 
     async def _reload(self, exchange: Exchange) -> None:
         if not await self._is_operator(exchange):

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from slotcache.entry import Selector
 from slotcache.errors import StoreUnavailable
 from slotcache.serving.tokens import hash_token
 from slotcache.stores.memory import MemoryStore
@@ -124,7 +125,84 @@ async def test_operators_state_that_is_none_is_refused(make_bot: Make, body: Any
     assert (await call(bot, "POST", "/slotcache/intents/x", body, headers=OPERATOR)).status_code == 400
 
 
-GUARDED = [("POST", "/slotcache/intents/x"), ("GET", "/slotcache/intents"), ("POST", "/slotcache/reload")]
+INVALIDATE = "/slotcache/invalidate"
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        {"key": "cancel_order(timing=pre_shipment)"},
+        {"intent": "cancel_order"},
+        {"slots": {"timing": "pre_shipment"}},
+        {"slots": {"timing": "*"}, "intent": "cancel_order"},
+        {"epoch": "2026-11"},
+        {"tag": "policies"},
+    ],
+    ids=lambda selection: "+".join(selection),
+)
+async def test_operators_invalidate_what_matches(make_bot: Make, selection: dict[str, Any]) -> None:
+    bot = make_bot(ADMIN | {"policy_epoch": "2026-11"})
+    await bot.ask()
+    (entry,) = bot.proxy.cache.core.store.find(Selector())
+    bot.proxy.cache.core.store.put(entry.but(tags=("policies",), created=entry.created + 1))
+    tried = await call(bot, "POST", INVALIDATE, selection | {"dry_run": True}, headers=OPERATOR)
+    after_trying = outcome(await bot.ask())
+    done = await call(bot, "POST", INVALIDATE, selection, headers=OPERATOR)
+    expected = {"count": 1, "keys": ["cancel_order(timing=pre_shipment)"]}
+    assert (tried.json(), after_trying) == (expected | {"dry_run": True}, ("hit", "learned"))
+    assert (done.json(), outcome(await bot.ask())) == (expected | {"dry_run": False}, ("miss", "not_found"))
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        {"intent": "pay_fine"},
+        {"slots": {"timing": "post_shipment"}},
+        {"slots": {"method": "*"}},
+        {"intent": "cancel_order", "tenant": "somebody else"},
+        {"tag": "policies"},
+        {"epoch": "2026-11"},
+        {"customer": "c1"},
+    ],
+)
+async def test_operators_invalidate_leaves_what_does_not_match(make_bot: Make, selection: dict[str, Any]) -> None:
+    bot = make_bot(ADMIN)
+    await bot.ask()
+    response = await call(bot, "POST", INVALIDATE, selection, headers=OPERATOR)
+    assert (response.json()["count"], outcome(await bot.ask())) == (0, ("hit", "learned"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"dry_run": True},
+        {"intnet": "cancel_order", "tenant": "acme"},
+        {"intent": ""},
+        {"intent": 1},
+        {"intent": None},
+        {"tag": "x" * 1_001},
+        {"slots": {"timing": 1}},
+        {"slots": ["timing"]},
+        {"slots": {}},
+        {"intent": "cancel_order", "dry_run": "yes"},
+        [],
+        None,
+    ],
+)
+async def test_operators_invalidation_that_is_not_clear_is_refused(make_bot: Make, body: Any) -> None:
+    bot = make_bot(ADMIN)
+    await bot.ask()
+    response = await call(bot, "POST", INVALIDATE, body, headers=OPERATOR)
+    assert (response.status_code, outcome(await bot.ask())) == (400, ("hit", "learned"))
+
+
+GUARDED = [
+    ("POST", "/slotcache/intents/x"),
+    ("GET", "/slotcache/intents"),
+    ("POST", "/slotcache/reload"),
+    ("POST", "/slotcache/invalidate"),
+]
 
 
 @pytest.mark.parametrize(("method", "path"), [*GUARDED, ("GET", "/metrics")])
@@ -143,7 +221,7 @@ async def test_operators_token_is_asked_for(
 ) -> None:
     bot = make_bot({"admin": {"token": hash_token(TOKEN), "metrics": True}})
     response = await call(bot, method, path, {"state": "off"}, headers=headers)
-    assert response.status_code == status or (status == "other" and response.status_code in (200, 409))
+    assert response.status_code == status or (status == "other" and response.status_code in (200, 400, 409))
 
 
 @pytest.mark.parametrize(("method", "path"), GUARDED)
@@ -171,12 +249,20 @@ class AwayStore(MemoryStore):
     def entry(self, entry_id: str) -> Any:
         raise StoreUnavailable("away")
 
+    def find(self, selector: Selector) -> Any:
+        raise StoreUnavailable("away")
+
     def set_switch(self, intent: str, *, off: bool, now: float) -> None:
         raise StoreUnavailable("away")
 
 
 @pytest.mark.parametrize(
-    ("path", "body"), [("/slotcache/false-hit", {"id": "x"}), ("/slotcache/intents/x", {"state": "off"})]
+    ("path", "body"),
+    [
+        ("/slotcache/false-hit", {"id": "x"}),
+        ("/slotcache/intents/x", {"state": "off"}),
+        ("/slotcache/invalidate", {"intent": "x"}),
+    ],
 )
 async def test_operators_are_told_when_the_store_is_away(make_bot: Make, path: str, body: Any) -> None:
     bot = make_bot(ADMIN, store=AwayStore())
