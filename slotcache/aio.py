@@ -36,7 +36,7 @@ class AsyncSlotCache:
 
     def __init__(
         self,
-        parser: ParserLike,
+        parser: ParserLike | None = None,
         store: Store | None = None,
         *,
         policy: Policy | None = None,
@@ -50,7 +50,7 @@ class AsyncSlotCache:
         """Wire a cache.
 
         Args:
-            parser: Reads utterances into keys.
+            parser: Reads utterances into keys; see `SlotCache`.
             store: Where answers live; a SQLite file in the user's data folder when None.
             policy: The operator's rules.
             observers: Told of everything that happens.

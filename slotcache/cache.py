@@ -1,6 +1,6 @@
 """The cache for synchronous callers.
 
-cache = SlotCache(Parser.load())
+cache = SlotCache()
 outcome = cache.get_or_call("can i still cancel?", call_the_model, Scope(tenant="acme", locale="en-GB"))
 print(outcome.answer, outcome.decision, outcome.reason)
 """
@@ -41,7 +41,7 @@ class SlotCache:
 
     def __init__(
         self,
-        parser: ParserLike,
+        parser: ParserLike | None = None,
         store: Store | None = None,
         *,
         policy: Policy | None = None,
@@ -54,7 +54,8 @@ class SlotCache:
         """Wire a cache.
 
         Args:
-            parser: Reads utterances into keys.
+            parser: Reads utterances into keys. When None, the shipped domain with the model in use, which changes over
+                to a promoted one by itself (`slotcache.parsing.watch.watching` does so for a domain of your own).
             store: Where answers live; a SQLite file in the user's data folder when None.
             policy: The operator's rules.
             observers: Told of everything that happens.
@@ -64,7 +65,7 @@ class SlotCache:
             memory: How many readings are remembered.
         """
         self._core = Core(
-            parser,
+            parser if parser is not None else self._shipped(),
             store if store is not None else SqliteStore(),
             policy if policy is not None else Policy(),
             observers=observers,
@@ -73,6 +74,11 @@ class SlotCache:
             find_personal=find_personal,
             memory=memory,
         )
+
+    def _shipped(self) -> ParserLike:
+        from slotcache.parsing.watch import watching
+
+        return watching(failed=lambda error: self._core.trouble("model", error))
 
     @property
     def core(self) -> Core:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import asyncio
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import pytest
 from slotcache.core import ParserLike
 from slotcache.errors import DomainError, ModelError
 from slotcache.parsing.learned import Model
+from slotcache.parsing.watch import watching
 from slotcache.serving.parser_host import ParserHost
 from slotcache.serving.tokens import hash_token
 from slotcache.testing import ScriptedParser
@@ -15,6 +19,7 @@ from tests.cache.shells import READINGS
 from tests.serving.harness import Bot, outcome
 
 Make = Callable[..., Bot]
+LIBRARY = Path(__file__).parent.parent / "domains" / "library.yaml"
 TOKEN = "operators-token-0123"
 ADMIN = {"admin": {"token": hash_token(TOKEN)}}
 
@@ -89,6 +94,31 @@ async def test_parser_host_says_so_in_health_and_metrics(shelf: Shelf, make_bot:
         ready, metrics = await client.get("/readyz"), await client.get("/metrics")
     assert (ready.status_code, ready.json()["parser"]) == (200, "missing")
     assert "slotcache_parser_loaded 0.0" in metrics.text
+
+
+async def test_parser_host_takes_a_promoted_version_while_it_serves(
+    tiny_model: Path, edit_manifest: Callable[..., None], monkeypatch: pytest.MonkeyPatch, make_bot: Make
+) -> None:
+    root = tiny_model.parent
+    shutil.copytree(tiny_model, root / "2")
+    edit_manifest(root / "2", version="2")
+    promote(root, "1")
+    monkeypatch.setattr("slotcache.parsing.parser.check_labels", lambda *_, **__: None)
+    monkeypatch.setattr("slotcache.parsing.watch.SECONDS", 0.0)
+    bot = make_bot(parser=ParserHost(lambda: watching(LIBRARY, model=root), failed=pytest.fail))
+    told = [outcome(await bot.ask("can i borrow a novel")) for _ in range(2)]
+    promote(root, "2")
+    await bot.ask("can i borrow a novel")
+    while bot.proxy.cache.core.parser.version != "2":
+        await asyncio.sleep(0.01)
+    told += [outcome(await bot.ask("can i borrow a novel")) for _ in range(2)]
+    assert [reason for _, reason in told] == ["not_found", "learned", "not_found", "learned"]
+
+
+def promote(root: Path, version: str) -> None:
+    beside = root / "current.new"
+    beside.write_text(json.dumps({"library": version}), encoding="utf-8")
+    beside.replace(root / "current.json")
 
 
 def test_parser_host_domain_that_cannot_be_used_is_for_the_operator() -> None:
