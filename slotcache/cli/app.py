@@ -17,6 +17,7 @@ from slotcache.cli import (
     explain,
     init,
     invalidate,
+    labels,
     model_versions,
     parse,
     quarantine,
@@ -27,6 +28,7 @@ from slotcache.cli import (
     report,
     report_false_hit,
     retrain,
+    review,
     serve,
     switch,
     train,
@@ -93,6 +95,8 @@ app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(model_versions.app, name="models")
 app.add_typer(records.app, name="records")
+app.add_typer(review.app, name="review")
+app.add_typer(labels.app, name="labels")
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from slotcache import upkeep
-from slotcache.address import Address, Namespace
+from slotcache.address import Address, Namespace, Scope
 from slotcache.answers import find_personal
 from slotcache.core import Core
 from slotcache.domain.keys import wrong_with
@@ -21,6 +21,8 @@ from slotcache.errors import ConfigurationError
 from slotcache.events import Kept, Stored
 from slotcache.key import Key
 from slotcache.learning.rekey import Fate, Journal
+from slotcache.parsing.types import Owner
+from slotcache.prompts import read_prompt
 from slotcache.review.acts import key_id
 from slotcache.review.queue import Item
 from slotcache.review.weigh import Why
@@ -138,8 +140,10 @@ class Answers:
             namespace = entry.address.namespace
             if not (namespace.customer or namespace.context):
                 used[namespace] += 1
-        given = (place._replace(generation=generation) for place in self._given)
-        return tuple(dict.fromkeys([*(place for place, _ in used.most_common()), *given]))
+        # A place that nothing was said about counts only where the store shows none.
+        given = [place for place in self._given if place != Namespace() or not used]
+        found = [*(place for place, _ in used.most_common()), *(p._replace(generation=generation) for p in given)]
+        return tuple(dict.fromkeys(found))
 
     def approve(self, hit_id: str, *, author: str, answer: str) -> Stored:
         """Turn an answer in recall into an approved one, as it is or with another text."""
@@ -155,6 +159,8 @@ class Answers:
         wrong = wrong_with(domain, parsed)
         if wrong:
             raise ConfigurationError(f"no question gets this key: {wrong}")
+        if not _for_all(parsed, domain):
+            raise ConfigurationError("answers under this key belong to single customers; nobody else would read it")
         if not answer.strip():
             raise ConfigurationError("an approved answer needs a text")
         if not places:
@@ -206,6 +212,24 @@ class Answers:
 
     def _approved(self, key: str) -> bool:
         return any(entry.approved for entry in self._core.store.find(Selector(key=key)))
+
+
+def place_for(scope: Scope) -> Namespace:
+    """Where answers for everybody live that a bot of this scope gives."""
+    prompt = read_prompt(scope).fingerprint
+    return Namespace(scope.tenant, scope.locale, scope.model, prompt, scope.policy_epoch)
+
+
+def _for_all(key: Key, domain: Domain) -> bool:
+    """Whether everybody may read answers under a key."""
+    if key.is_verbatim:
+        return True
+    intent, said = domain.intents[key.intent], key.as_dict()
+    narrowed = any(
+        said.get(slot) == value or (value == "*" and slot in said)
+        for slot, _, value in (condition.partition("=") for condition in intent.owner_when)
+    )
+    return intent.owner is Owner.SHARED and not narrowed
 
 
 def _add(found: dict[str, Item], key: str, why: Why, times: int, at: float) -> None:

@@ -141,7 +141,7 @@ class Database:
             found = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = FULL")
-            found.execute("PRAGMA cache_size = -16384")
+            found.execute("PRAGMA cache_size = -8192")
             with self._lock:
                 self._opened.append(found)
             self._local.connection = found

@@ -58,6 +58,10 @@ class Sessions:
             return None
         return Session(str(id), str(name), str(stamp))
 
+    def admits(self, name: str, password: str) -> bool:
+        """Whether somebody may log in."""
+        return self._users().admits(name, password)
+
     def begin(self, name: str = "") -> Session:
         """A new session; of nobody when no name is given."""
         return Session(secrets.token_urlsafe(16), name, self._users().stamp(name) if name else "")
