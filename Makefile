@@ -1,6 +1,6 @@
 # Every target works in .venv/ of this checkout and installs what it needs first; quick once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types unit train bench gate wheel clean
+.PHONY: help run test lint types unit train bench gate eval wheel clean
 SHELL := /bin/bash
 
 VENV := .venv
@@ -13,8 +13,9 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 
 help:
 	@echo "make run     install slotcache here and replay a week of support traffic"
-	@echo "make test    ruff, mypy --strict and pytest"
+	@echo "make test    ruff, mypy --strict, pytest and the gate"
 	@echo "make gate    the project's own pairs: any false hit fails"
+	@echo "make eval    every set there is, in one JSON file: any false hit or personal leak fails"
 	@echo "make bench   speed and accuracy, each with its command"
 	@echo "make train   VERSION=2026.2: retrain the shipped model from the base weights and examples"
 	@echo "make wheel   build the wheel into dist/"
@@ -41,7 +42,7 @@ $(VENV)/.installed-training: pyproject.toml constraints.txt | $(BIN)/python
 run: $(VENV)/.installed
 	$(BIN)/slotcache replay --demo
 
-test: lint types unit
+test: lint types unit gate
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -53,7 +54,11 @@ unit: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 gate: $(VENV)/.installed
-	@for pairs in training/gate/*.jsonl; do $(BIN)/slotcache eval pairs $$pairs || exit 1; done
+	$(BIN)/slotcache eval gate
+
+# MORE names further files and folders of JSON lines.
+eval: $(VENV)/.installed
+	$(BIN)/slotcache eval all $(MORE) --out dist/evaluation.json
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks

@@ -1,145 +1,117 @@
-"""`slotcache eval intents`, `scope` and `personal`: labelled questions, and questions that must not be accepted."""
+"""`slotcache eval intents`: labelled questions, which of them get a key, and which of those keys are wrong."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slotcache.cli.options import DomainOption, JsonOption
 
 if TYPE_CHECKING:
-    from slotcache.evaluation.accepted import AcceptedReport
-    from slotcache.evaluation.labelled import LabelReport
-    from slotcache.parsing.types import Parse
+    from slotcache.evaluation.judged import JudgedQuestions
+    from slotcache.evaluation.labelled import LabelReport, Question
+    from slotcache.evaluation.sight import Sight
+    from slotcache.parsing.parser import Parser
 
-FilesArgument = Annotated[list[Path], typer.Argument(help='JSON lines with "text".')]
 _SHOWN = 15
 
 
 def intents(
-    files: FilesArgument,
+    files: Annotated[list[Path], typer.Argument(help='JSON lines with "text" and a label.')],
     label: Annotated[str | None, typer.Option(help="Field that holds the label; found by itself if not given.")] = None,
     domain: DomainOption = "order_support",
     as_json: JsonOption = False,
 ) -> None:
-    """Count how many labelled questions get a key, and list the keys under which different labels meet.
+    """Count how many labelled questions get a key, why the others do not, and list the keys that are wrong.
 
-    Exit status 1 when any do.
+    A label that is a key of the domain says which key is right (null: none is). Of other labels, a key is wrong where
+    it brings two of one source together, for all but the more frequent one. Exit status 1 when any key is wrong.
     """
-    from slotcache.cli.output import progress
-    from slotcache.evaluation.labelled import read_labelled, report
+    from slotcache.cli.evaluate_show import read_all
+    from slotcache.evaluation.labelled import read_labelled
     from slotcache.evaluation.rows import read_rows
     from slotcache.parsing.parser import Parser
 
     rows = read_rows(files, needs=("text",))
     parser = Parser.load(domain)
-    with progress("reading questions", len(rows), quiet=as_json) as step:
-        result = report(read_labelled(rows, lambda text: step(parser.parse(text)), label=label))
+    seen = read_all(parser, (str(row["text"]) for row in rows), quiet=as_json)
+    questions = read_labelled(rows, lambda text: seen[text].parse, label=label)
+    told, failed = judge_labels(parser, questions, seen, show=not as_json)
     if as_json:
-        print(json.dumps(_labels_as_json(result)))
-    else:
-        _show_labels(result)
-    if result.merges:
+        print(json.dumps(told))
+    if failed:
         raise typer.Exit(1)
 
 
-def scope(
-    files: FilesArgument,
-    at_most: Annotated[float, typer.Option(min=0, max=1, help="Share that may be accepted.")] = 0.01,
-    domain: DomainOption = "order_support",
-    as_json: JsonOption = False,
-) -> None:
-    """Count how many out-of-scope questions get an intent key all the same.
+def judge_labels(
+    parser: Parser, questions: list[Question], seen: dict[str, Sight], *, show: bool
+) -> tuple[dict[str, Any], bool]:
+    """Judge labelled questions and print what they show.
 
-    Exit status 1 when their share exceeds --at-most.
+    Args:
+        parser: The parser that read them.
+        questions: The questions.
+        seen: Every text as the stages saw it.
+        show: Whether to print.
+
+    Returns:
+        Everything for JSON, and whether any key is wrong.
     """
-    from slotcache.evaluation.accepted import in_scope
+    from slotcache.evaluation.judged import judge_questions
+    from slotcache.evaluation.labelled import report
 
-    result = _accepted(files, domain, wrong=in_scope, as_json=as_json)
-    if result.accepted.rate > at_most:
-        raise typer.Exit(1)
-
-
-def personal(files: FilesArgument, domain: DomainOption = "order_support", as_json: JsonOption = False) -> None:
-    """Count how many personal questions get a key that other customers share.
-
-    Exit status 1 when any do.
-    """
-    from slotcache.evaluation.accepted import shared
-
-    result = _accepted(files, domain, wrong=shared, as_json=as_json)
-    if result.wrong:
-        raise typer.Exit(1)
+    result = report(questions)
+    judged = judge_questions(questions, seen, intents=parser.domain.intents)
+    if show:
+        _show(result, judged)
+    return _as_json(result, judged), bool(judged.errors)
 
 
-def _accepted(files: list[Path], domain: str, *, wrong: Callable[[Parse], bool], as_json: bool) -> AcceptedReport:
-    from slotcache.cli.output import progress
-    from slotcache.evaluation.accepted import report
-    from slotcache.evaluation.rows import read_rows
-    from slotcache.parsing.parser import Parser
+def _as_json(result: LabelReport, judged: JudgedQuestions) -> dict[str, Any]:
+    from slotcache.cli.evaluate_show import curve_json
 
-    rows = read_rows(files, needs=("text",))
-    parser = Parser.load(domain)
-    with progress("reading questions", len(rows), quiet=as_json) as step:
-        result = report((str(row["text"]) for row in rows), lambda text: step(parser.parse(text)), wrong=wrong)
-    if as_json:
-        print(json.dumps(_accepted_as_json(result)))
-    else:
-        _show_accepted(result)
-    return result
-
-
-def _accepted_as_json(result: AcceptedReport) -> dict[str, object]:
     return {
-        "accepted": result.accepted.as_dict(),
-        "wrong": [parse.as_dict() for parse in result.wrong],
-        "turned_away": dict(result.turned_away),
-    }
-
-
-def _show_accepted(result: AcceptedReport) -> None:
-    from slotcache.cli.output import console, counts, show, table
-
-    console.print(f"wrongly accepted, with exact 95 % bounds: {result.accepted}")
-    show(counts("the others", result.turned_away))
-    if result.wrong:
-        wrong = table("question", "key", "owner", title=f"wrongly accepted ({len(result.wrong)})")
-        for parse in result.wrong:
-            wrong.add_row(parse.text, str(parse.key), str(parse.owner))
-        show(wrong)
-
-
-def _labels_as_json(result: LabelReport) -> dict[str, object]:
-    return {
-        "covered": result.covered.as_dict(),
-        "wrong": result.wrong.as_dict(),
-        "keys": result.keys,
-        "utterances_per_key": result.utterances_per_key,
-        "seen_once": result.seen_once.as_dict(),
+        "covered": judged.covered.as_dict(),
+        "wrong": judged.wrong.as_dict(),
+        "labels_are_keys": judged.by_key,
+        "keys": result.spread.as_dict(),
         "abstained": dict(result.abstained),
+        "abstained_by_cause": [found.as_dict() for found in judged.causes],
+        "residue": dict(judged.residue),
+        "wrong_keys": [error.as_dict() for error in judged.errors],
         "coverage": {label: share.as_dict() for label, share in result.coverage},
+        "coverage_risk": curve_json(judged.confident, total=judged.covered.total),
         "merges": [{"key": m.key, "source": m.source, "texts": dict(m.texts)} for m in result.merges],
     }
 
 
-def _show_labels(result: LabelReport) -> None:
-    from slotcache.cli.output import counts, show, table
+def _show(result: LabelReport, judged: JudgedQuestions) -> None:
+    from slotcache.cli.evaluate_show import causes_table, curve_table, spread_rows
+    from slotcache.cli.output import show, table
 
     shape = table("", "", title="labelled questions, with exact 95 % bounds")
-    shape.add_row("get a key", str(result.covered))
-    shape.add_row("under a key of mostly another label", str(result.wrong))
-    shape.add_row("distinct keys", f"{result.keys}, {result.utterances_per_key:.1f} questions each")
-    shape.add_row("keys seen in one wording only", str(result.seen_once))
-    show(shape, counts("questions without a key", result.abstained))
+    shape.add_row("get a key", str(judged.covered))
+    shape.add_row("wrong key" if judged.by_key else "under a key of mostly another label", str(judged.wrong))
+    for row in spread_rows(result.spread):
+        shape.add_row(*row)
+    show(shape, curve_table(judged.confident, total=judged.covered.total, of="the questions"))
+    if judged.causes:
+        show(causes_table(judged.causes, title="questions without a key, by stage and cause"))
     least = table("label", "get a key", title=f"least covered labels ({_SHOWN} of {len(result.coverage)})")
     for label, share in result.coverage[:_SHOWN]:
         least.add_row(label, f"{share.count} of {share.total}")
     show(least)
-    if result.merges:
+    if judged.errors:
+        wrong = table("question", "label", "key", "stage and cause", title=f"wrong keys ({len(judged.errors)})")
+        for error in judged.errors:
+            wrong.add_row(
+                error.question.parse.text, error.question.label, str(error.question.parse.key), str(error.cause)
+            )
+        show(wrong)
+    if result.merges and not judged.by_key:
         met = table("key", "label", "questions", title=f"keys under which labels meet ({len(result.merges)})")
         for merge in result.merges:
             for label, texts in merge.texts:

@@ -1,98 +1,157 @@
-"""`slotcache eval pairs`: which pairs of questions would meet in the cache, and which of them must not."""
+"""`slotcache eval pairs` and `gate`: which pairs of questions would meet in the cache, and which of them must not."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slotcache.cli.options import DomainOption, JsonOption
 
 if TYPE_CHECKING:
-    from slotcache.evaluation.baselines import Separation
-    from slotcache.evaluation.pairs import PairReport
+    from slotcache.evaluation.analysis import PairAnalysis
+    from slotcache.evaluation.pairs import Pair
+    from slotcache.evaluation.sight import Sight
+    from slotcache.parsing.parser import Parser
 
 _SHOWN = 20
+
+EveryOption = Annotated[bool, typer.Option("--every", help=f"List every missed pair, not only the first {_SHOWN}.")]
+EncoderOption = Annotated[
+    bool, typer.Option("--encoder/--no-encoder", help="Compare with a cosine cache on the model's encoder as well.")
+]
 
 
 def pairs(
     files: Annotated[list[Path], typer.Argument(help='JSON lines with "a", "b" and "same".')],
     domain: DomainOption = "order_support",
     as_json: JsonOption = False,
-    every: Annotated[bool, typer.Option("--every", help="List every missed pair, not only the first 20.")] = False,
+    every: EveryOption = False,
+    encoder: EncoderOption = True,
 ) -> None:
     """Count false hits and hits over pairs of questions that one customer asks, and that two customers ask.
 
-    Exit status 1 when any pair that must not meet does.
+    Every error is listed with the stage it comes from; below stand coverage and risk over all bars on the confidence,
+    what the guard costs, and cosine caches on the same pairs. Exit status 1 when any pair that must not meet does.
     """
-    from slotcache.cli.encoders import open_encoder
-    from slotcache.cli.output import progress
-    from slotcache.evaluation.baselines import separation, word_cosine
-    from slotcache.evaluation.pairs import judge, pairs_from, report
+    _run(files, domain, as_json=as_json, shown=_length(every), encoder=encoder)
+
+
+def gate(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files of pairs; the shipped ones for the shipped domain if none.")
+    ] = None,
+    domain: DomainOption = "order_support",
+    as_json: JsonOption = False,
+    encoder: EncoderOption = True,
+) -> None:
+    """Judge all pairs of the gate, file by file and together, and what the pairs are made of.
+
+    Exit status 1 on a single false hit.
+    """
+    from slotcache.evaluation.sets import gate_files
+
+    _run(files or gate_files(), domain, as_json=as_json, shown=0, encoder=encoder)
+
+
+def _length(every: bool) -> int:
+    return 10**9 if every else _SHOWN
+
+
+def _run(files: list[Path], domain: str, *, as_json: bool, shown: int, encoder: bool) -> None:
+    from slotcache.cli.evaluate_show import read_all
+    from slotcache.evaluation.analysis import texts_of
+    from slotcache.evaluation.pairs import pairs_from
     from slotcache.evaluation.rows import read_rows
     from slotcache.parsing.parser import Parser
 
-    given = pairs_from(read_rows(files, needs=("a", "b", "same")))
+    given = {path.name: pairs_from(read_rows([path], needs=("a", "b", "same"))) for path in files}
+    together = [pair for found in given.values() for pair in found]
     parser = Parser.load(domain)
-    with progress("reading pairs", len(given), quiet=as_json) as step:
-        outcomes = [step(judge(pair, parser.parse)) for pair in given]
-    result = report(outcomes)
-    baselines = {"bag of words": separation(given, [word_cosine(pair.a, pair.b) for pair in given])}
-    encode = open_encoder(parser.domain.name)
-    if encode is not None:
-        with progress("encoding pairs", len(given), quiet=as_json) as step:
-            cosines = [float((encode(pair.a)[0] @ encode(pair.b)[0].T).item()) for pair in map(step, given)]
-        baselines["same encoder"] = separation(given, cosines)
+    seen = read_all(parser, texts_of(together), quiet=as_json, what="reading pairs")
+    told, failed = judge_pairs(parser, given, seen, shown=None if as_json else shown, encoder=encoder, quiet=as_json)
     if as_json:
-        print(json.dumps(_as_json(result, baselines)))
-    else:
-        _show(result, baselines, every=every)
-    if result.false_hits:
+        print(json.dumps(told))
+    if failed:
         raise typer.Exit(1)
 
 
-def _as_json(result: PairReport, baselines: dict[str, Separation]) -> dict[str, object]:
-    sides = {"same_customer": result.same_customer, "shared": result.shared}
+def judge_pairs(
+    parser: Parser,
+    given: dict[str, list[Pair]],
+    seen: dict[str, Sight],
+    *,
+    shown: int | None,
+    encoder: bool,
+    quiet: bool,
+) -> tuple[dict[str, Any], bool]:
+    """Judge files of pairs, each and together, and print what they show.
+
+    Args:
+        parser: The parser that read them.
+        given: The pairs by the name of their file.
+        seen: Every text as the stages saw it.
+        shown: How many missed pairs are listed; None prints nothing at all.
+        encoder: Whether to compare with a cosine cache on the model's encoder.
+        quiet: Whether to leave out progress bars.
+
+    Returns:
+        Everything for JSON, and whether there was a false hit.
+    """
+    from dataclasses import asdict
+
+    from slotcache.cli.evaluate_show import analysis_json, baselines, composition_json, cosines
+    from slotcache.evaluation.analysis import analyse
+    from slotcache.evaluation.composition import composition
+
+    together = [pair for found in given.values() for pair in found]
+    classes = tuple(parser.domain.protected)
+    each = {name: analyse(found, {t: seen[t] for p in found for t in (p.a, p.b)}) for name, found in given.items()}
+    whole = analyse(together, {t: seen[t] for p in together for t in (p.a, p.b)}, classes=classes)
+    beside = baselines(together, cosines(parser, together, quiet=quiet) if encoder else None)
+    made = composition(together, function_words=parser.domain.function_words)
+    if shown is not None:
+        _show(each, whole)
+        _show_rest(whole, beside, made, shown)
     return {
-        **{
-            name: {"false_hits": side.false_hits.as_dict(), "hits": side.hits.as_dict()} for name, side in sides.items()
-        },
-        "learned": result.learned.as_dict(),
-        "false_hits": [outcome.as_dict() for outcome in result.false_hits],
-        "missed": [outcome.as_dict() for outcome in result.missed],
-        "missed_by_reason": dict(result.missed_by_reason),
-        "baselines": {name: asdict(found) for name, found in baselines.items()},
+        **analysis_json(whole),
+        "files": {name: _tallies(found) for name, found in each.items()},
+        "composition": composition_json(made),
+        "baselines": {name: asdict(found) for name, found in beside.items()},
+    }, bool(whole.false_hits)
+
+
+def _tallies(found: PairAnalysis) -> dict[str, object]:
+    sides = {"same_customer": found.report.same_customer, "shared": found.report.shared}
+    return {
+        name: {"false_hits": side.false_hits.as_dict(), "hits": side.hits.as_dict()} for name, side in sides.items()
     }
 
 
-def _show(result: PairReport, baselines: dict[str, Separation], *, every: bool) -> None:
-    from slotcache.cli.output import console, counts, show, table
+def _show(each: dict[str, PairAnalysis], whole: PairAnalysis) -> None:
+    from slotcache.cli.output import show, table
 
-    shape = table("", "false hits", "hits", title="pairs, with exact 95 % bounds")
-    shape.add_row("one customer asks both", str(result.same_customer.false_hits), str(result.same_customer.hits))
+    shape = table("", "false hits", "hits", title="pairs that one customer asks, with exact 95 % bounds")
+    if len(each) > 1:
+        for name, found in each.items():
+            side = found.report.same_customer
+            shape.add_row(name, str(side.false_hits), str(side.hits))
+        shape.add_section()
+    result = whole.report
+    shape.add_row("together", str(result.same_customer.false_hits), str(result.same_customer.hits))
     shape.add_row("two customers", str(result.shared.false_hits), str(result.shared.hits))
     shape.add_row("one customer, nobody wrote an answer", "", str(result.learned))
-    for name, found in baselines.items():
-        shape.add_section()
-        for at in found.thresholds:
-            shape.add_row(f"cosine cache, {name}, >= {at.at:.2f}", f"{at.wrong:.1%}", f"{at.right:.1%}")
     show(shape)
-    for name, found in baselines.items():
-        best = f"the best threshold without a wrong pair serves {found.without_wrong:.1%}"
-        console.print(f"cosine cache, {name}: AUC {found.auc:.2f}; {best}")
-    if result.false_hits:
-        wrong = table("a", "b", "key", "shared", title=f"false hits ({len(result.false_hits)})")
-        for outcome in result.false_hits:
-            wrong.add_row(outcome.pair.a, outcome.pair.b, str(outcome.a.key), "yes" if outcome.shared else "no")
-        show(wrong)
-    if result.missed:
-        show(counts("missed pairs by reason", result.missed_by_reason))
-        shown = result.missed if every else result.missed[:_SHOWN]
-        missed = table("a", "b", "read a as", "read b as", title=f"missed pairs ({len(shown)} of {len(result.missed)})")
-        for outcome in shown:
-            readings = (str(p.abstain.value if p.abstain else p.key) for p in (outcome.a, outcome.b))
-            missed.add_row(outcome.pair.a, outcome.pair.b, *readings)
-        show(missed)
+
+
+def _show_rest(whole: PairAnalysis, beside: Any, made: Any, shown: int) -> None:
+    from slotcache.cli.evaluate_show import baselines_table, composition_table, show_analysis, spread_rows
+    from slotcache.cli.output import show, table
+
+    keys = table("", "", title="keys")
+    for row in spread_rows(whole.spread):
+        keys.add_row(*row)
+    show(keys, composition_table(made), baselines_table(beside))
+    show_analysis(whole, shown=shown)

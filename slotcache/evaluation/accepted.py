@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from slotcache.evaluation.bounds import Proportion, proportion
+from slotcache.evaluation.causes import Cause
+from slotcache.evaluation.sight import Sight
 from slotcache.parsing.types import Owner, Parse
 
 
@@ -16,12 +18,14 @@ class AcceptedReport:
 
     Attributes:
         accepted: Questions that were.
-        wrong: Every one of them, as read.
+        wrong: Every one of them, as the stages saw it.
+        causes: What let each of them in.
         turned_away: How the others were read, most often first.
     """
 
     accepted: Proportion
-    wrong: tuple[Parse, ...]
+    wrong: tuple[Sight, ...]
+    causes: tuple[Cause, ...]
     turned_away: tuple[tuple[str, int], ...]
 
 
@@ -35,18 +39,20 @@ def shared(parse: Parse) -> bool:
     return parse.key is not None and parse.owner is Owner.SHARED
 
 
-def report(texts: Iterable[str], read: Callable[[str], Parse], *, wrong: Callable[[Parse], bool]) -> AcceptedReport:
-    """Read all questions and keep those that are wrongly accepted.
+def report(sights: Iterable[Sight], *, wrong: Callable[[Parse], bool], why: Callable[[Sight], Cause]) -> AcceptedReport:
+    """Keep those questions that are wrongly accepted.
 
     Args:
-        texts: The questions.
-        read: The parser.
+        sights: The questions as the stages saw them.
         wrong: Whether a reading accepts what must not be accepted.
+        why: What let such a question in.
     """
-    parses = [read(text) for text in texts]
-    accepted = tuple(parse for parse in parses if wrong(parse))
-    others = Counter(_outcome(parse) for parse in parses if not wrong(parse))
-    return AcceptedReport(proportion(len(accepted), len(parses)), accepted, tuple(others.most_common()))
+    every = list(sights)
+    accepted = tuple(sight for sight in every if wrong(sight.parse))
+    others = Counter(_outcome(sight.parse) for sight in every if not wrong(sight.parse))
+    return AcceptedReport(
+        proportion(len(accepted), len(every)), accepted, tuple(map(why, accepted)), tuple(others.most_common())
+    )
 
 
 def _outcome(parse: Parse) -> str:

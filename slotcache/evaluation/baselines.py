@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from slotcache.evaluation.pairs import Pair
 
@@ -20,11 +21,15 @@ class Threshold:
 
     Attributes:
         at: The threshold, inclusive.
+        false_hits: Pairs that must not meet and would.
+        hits: Pairs that may meet and would.
         wrong: Share of pairs that must not meet and would, in [0, 1].
         right: Share of pairs that may meet and would, in [0, 1].
     """
 
     at: float
+    false_hits: int
+    hits: int
     wrong: float
     right: float
 
@@ -36,11 +41,13 @@ class Separation:
     Attributes:
         auc: Probability that a pair that may meet scores above one that must not (0.5 is chance).
         without_wrong: Highest share of right pairs served by a threshold that serves no wrong one, in [0, 1].
-        thresholds: The trade at some thresholds.
+        without_wrong_at: The similarity that such a threshold must exceed; None when there is no wrong pair.
+        thresholds: The trade at every threshold looked at.
     """
 
     auc: float
     without_wrong: float
+    without_wrong_at: float | None
     thresholds: tuple[Threshold, ...]
 
 
@@ -56,34 +63,47 @@ def word_cosine(a: str, b: str) -> float:
     return shared / norm if norm else 0.0
 
 
-def separation(
-    pairs: Sequence[Pair], scores: Sequence[float], *, at: Sequence[float] = (0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.99)
-) -> Separation:
+THRESHOLDS: Final = tuple(step / 100 for step in range(101))
+"""Every threshold from 0 to 1 in steps of a hundredth."""
+
+
+def separation(pairs: Sequence[Pair], scores: Sequence[float], *, at: Sequence[float] = THRESHOLDS) -> Separation:
     """How well scores separate labelled pairs.
 
     Args:
         pairs: The pairs.
         scores: The similarity of each pair.
-        at: Thresholds to show.
+        at: Thresholds to look at.
     """
     right = sorted(s for pair, s in zip(pairs, scores, strict=True) if pair.same)
     wrong = sorted(s for pair, s in zip(pairs, scores, strict=True) if not pair.same)
-    highest_wrong = wrong[-1] if wrong else -math.inf
+    highest_wrong = wrong[-1] if wrong else None
+    served = len(right) if highest_wrong is None else len(right) - bisect_right(right, highest_wrong)
     return Separation(
-        auc=_auc(right, wrong),
-        without_wrong=_share(right, floor=highest_wrong, strict=True),
-        thresholds=tuple(Threshold(t, _share(wrong, floor=t), _share(right, floor=t)) for t in at),
+        auc=ranked_above(right, wrong),
+        without_wrong=served / len(right) if right else 0.0,
+        without_wrong_at=highest_wrong,
+        thresholds=tuple(_threshold(each, right, wrong) for each in at),
     )
 
 
-def _share(scores: Sequence[float], *, floor: float, strict: bool = False) -> float:
-    kept = sum(s > floor if strict else s >= floor for s in scores)
-    return kept / len(scores) if scores else 0.0
+def ranked_above(right: Sequence[float], wrong: Sequence[float]) -> float:
+    """Probability that one of the right scores lies above one of the wrong ones, ties counting half; 0.5 of nothing.
 
+    It is the area under the ROC curve, by ranks (Mann-Whitney).
 
-def _auc(right: Sequence[float], wrong: Sequence[float]) -> float:
-    """Area under the curve by ranks (Mann-Whitney), ties counting half; both sequences sorted."""
+    Args:
+        right: Scores in ascending order.
+        wrong: Scores in ascending order.
+    """
     if not right or not wrong:
         return 0.5
     below = sum(bisect_left(wrong, s) + bisect_right(wrong, s) for s in right)
     return below / 2 / (len(right) * len(wrong))
+
+
+def _threshold(at: float, right: Sequence[float], wrong: Sequence[float]) -> Threshold:
+    false_hits, hits = len(wrong) - bisect_left(wrong, at), len(right) - bisect_left(right, at)
+    return Threshold(
+        at, false_hits, hits, false_hits / len(wrong) if wrong else 0.0, hits / len(right) if right else 0.0
+    )

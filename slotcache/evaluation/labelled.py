@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 from slotcache.errors import ConfigurationError
 from slotcache.evaluation.bounds import Proportion, proportion
+from slotcache.evaluation.keys import KeySpread, spread
 from slotcache.evaluation.rows import Row
 from slotcache.parsing.types import Owner, Parse
 
 LABELS = ("key", "group", "question", "intent", "source_intent")
 """Fields that may hold the label of a row; the first that the first row has is taken."""
+
+OUT_OF_SCOPE = "null"
+"""Label of rows whose label is null: no intent of the domain answers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,7 @@ class LabelReport:
     Attributes:
         covered: Questions with an intent key.
         wrong: Keyed questions whose key mostly holds another label.
-        keys: Number of distinct intent keys.
-        seen_once: Keys with a single distinct utterance.
+        spread: How the questions spread over keys.
         abstained: Why questions got no key, most often first.
         coverage: Per label, its questions with a key; least covered first.
         merges: Keys that bring labels together, the largest first.
@@ -76,16 +79,10 @@ class LabelReport:
 
     covered: Proportion
     wrong: Proportion
-    keys: int
-    seen_once: Proportion
+    spread: KeySpread
     abstained: tuple[tuple[str, int], ...]
     coverage: tuple[tuple[str, Proportion], ...]
     merges: tuple[Merge, ...]
-
-    @property
-    def utterances_per_key(self) -> float:
-        """Mean number of keyed questions under one key."""
-        return self.covered.count / self.keys if self.keys else 0.0
 
 
 def read_labelled(rows: Sequence[Row], read: Callable[[str], Parse], *, label: str | None = None) -> list[Question]:
@@ -107,22 +104,25 @@ def read_labelled(rows: Sequence[Row], read: Callable[[str], Parse], *, label: s
     for row in rows:
         if field not in row:
             raise ConfigurationError(f"a row lacks the label {field!r}: {row!r}")
-    return [Question(str(row.get("source", "")), str(row[field]), read(str(row["text"]))) for row in rows]
+    return [
+        Question(
+            str(row.get("source", "")),
+            OUT_OF_SCOPE if row[field] is None else str(row[field]),
+            read(str(row["text"])),
+        )
+        for row in rows
+    ]
 
 
 def report(questions: Sequence[Question]) -> LabelReport:
     """Counts and lists over labelled questions."""
     keyed = [question for question in questions if question.keyed]
     merges = sorted(_merges(keyed), key=lambda merge: (-merge.wrong, merge.key))
-    wordings: dict[str, set[str]] = defaultdict(set)
-    for question in keyed:
-        wordings[str(question.parse.key)].add(question.parse.canonical or question.parse.text)
     abstained = Counter(str(q.parse.abstain) for q in questions if not q.keyed)
     return LabelReport(
         covered=proportion(len(keyed), len(questions)),
         wrong=proportion(sum(merge.wrong for merge in merges), len(keyed)),
-        keys=len(wordings),
-        seen_once=proportion(sum(len(texts) == 1 for texts in wordings.values()), len(wordings)),
+        spread=spread(question.parse for question in keyed),
         abstained=tuple(abstained.most_common()),
         coverage=tuple(sorted(_coverage(questions), key=lambda item: (item[1].rate, item[0]))),
         merges=tuple(merges),

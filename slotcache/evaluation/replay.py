@@ -11,6 +11,7 @@ from slotcache.answers import Answer
 from slotcache.cache import SlotCache
 from slotcache.core import ParserLike
 from slotcache.evaluation.traffic import Asked
+from slotcache.evaluation.turns import Turn, turn_of
 from slotcache.events import Decision, Event, LookedUp, Outcome
 from slotcache.policy import Policy
 from slotcache.stores.base import Store
@@ -53,6 +54,7 @@ class ReplayReport:
         saved_tokens: Tokens that were not spent.
         spent_tokens: Tokens that were.
         lookup_seconds: How long each look-up took, in seconds.
+        turns: Every question in its order, for whoever asks what a miss could have been answered from.
     """
 
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,6 +67,7 @@ class ReplayReport:
     saved_tokens: float = 0.0
     spent_tokens: float = 0.0
     lookup_seconds: list[float] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
 
     @property
     def asked(self) -> int:
@@ -126,6 +129,9 @@ class Replay:
         outcome = self._cache.get_or_call(asked.text, lambda text: self._answer(asked, text), scope)
         self._count(asked, outcome)
         self.report.lookup_seconds += [event.seconds for event in self._looked_up]
+        parse = next((event.parse for event in self._looked_up if event.parse is not None), None)
+        if parse is not None:
+            self.report.turns.append(turn_of(asked, parse, outcome))
         if outcome.hit and asked.truth:
             self._judge(asked, outcome)
         if asked.truth:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from slotcache.evaluation.baselines import ranked_above
+from slotcache.evaluation.bounds import proportion
 from slotcache.reporting.shares import Share, share
 
 _BINS: Final = 10
@@ -37,11 +39,17 @@ class Point:
         bar: Lowest confidence that is accepted (inclusive).
         coverage: Share of questions accepted, in [0, 1].
         risk: Share of the accepted that are wrong, in [0, 1].
+        accepted: Questions accepted.
+        wrong: Those of them that are wrong.
+        high: Exact (Clopper-Pearson) 95 % upper bound of the risk, in [0, 1].
     """
 
     bar: float
     coverage: float
     risk: float
+    accepted: int
+    wrong: int
+    high: float
 
 
 def calibration(readings: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
@@ -74,14 +82,47 @@ def coverage_risk(readings: Sequence[tuple[float, bool]], *, total: int) -> tupl
         readings: (confidence, whether right) of each reading that could be accepted.
         total: All questions, those without a reading among them.
     """
+    steps = list(_steps(readings))
+    step = max(1, len(steps) // _POINTS)
+    kept = [found for at, found in enumerate(steps) if at % step == 0 or at == len(steps) - 1]
+    return tuple(
+        Point(
+            round(bar, 6),
+            round(accepted / max(total, accepted), 6),
+            round(wrong / accepted, 6),
+            accepted,
+            wrong,
+            round(proportion(wrong, accepted).high, 6),
+        )
+        for bar, accepted, wrong in kept
+    )
+
+
+def risk_area(readings: Sequence[tuple[float, bool]]) -> float | None:
+    """Area under the curve of risk against the share of readings accepted; 0.0 is best, None of nothing.
+
+    It is the mean risk over all readings, each at the bar that just takes it in.
+    """
+    area, before = 0.0, 0
+    for _, accepted, wrong in _steps(readings):
+        area += (accepted - before) * wrong / accepted
+        before = accepted
+    return round(area / before, 6) if before else None
+
+
+def discrimination(readings: Sequence[tuple[float, bool]]) -> float | None:
+    """Probability that a right reading is more confident than a wrong one (0.5 is chance); None without both."""
+    right = sorted(confidence for confidence, good in readings if good)
+    wrong = sorted(confidence for confidence, good in readings if not good)
+    return round(ranked_above(right, wrong), 6) if right and wrong else None
+
+
+def _steps(readings: Sequence[tuple[float, bool]]) -> Iterator[tuple[float, int, int]]:
+    """(bar, accepted, wrong) at each confidence that occurs, from the highest down."""
     ordered = sorted(readings, key=lambda item: -item[0])
-    points: list[Point] = []
     wrong = 0
     for at, (confidence, right) in enumerate(ordered, start=1):
         wrong += not right
-        # A bar takes in everything of its confidence, so points stand only where the confidence changes.
-        if at < len(ordered) and ordered[at][0] == confidence:
-            continue
-        points.append(Point(round(confidence, 6), round(at / max(total, at), 6), round(wrong / at, 6)))
-    step = max(1, len(points) // _POINTS)
-    return tuple(point for at, point in enumerate(points) if at % step == 0 or at == len(points) - 1)
+        # A bar takes in everything of its confidence, so steps stand only where the confidence changes.
+        if at == len(ordered) or ordered[at][0] != confidence:
+            yield confidence, at, wrong

@@ -4,6 +4,8 @@ import pytest
 
 from slotcache.errors import Abstain
 from slotcache.evaluation.accepted import in_scope, report, shared
+from slotcache.evaluation.blame import leaked
+from slotcache.evaluation.sight import Sight
 from slotcache.key import Key
 from slotcache.parsing.types import Owner, Parse
 
@@ -29,7 +31,8 @@ def test_accepted_what_counts(parse: Parse, read_in_scope: bool, read_shared: bo
 
 
 def test_accepted_report() -> None:
-    parses = {parse.text: parse for parse in (NONE, VERBATIM, OWN, SHARED)}
-    got = report(parses, parses.__getitem__, wrong=shared)
-    assert (got.accepted.count, got.accepted.total, got.wrong) == (1, 4, (SHARED,))
+    sights = [Sight(parse) for parse in (NONE, VERBATIM, OWN, SHARED)]
+    got = report(sights, wrong=shared, why=leaked)
+    assert (got.accepted.count, got.accepted.total, got.wrong) == (1, 4, (Sight(SHARED),))
+    assert [str(cause) for cause in got.causes] == ["owner the intent is shared: cancel_order"]
     assert dict(got.turned_away) == {"out_of_scope": 1, "residue": 1, "key of owner customer": 1}

@@ -28,9 +28,22 @@ def test_baselines_auc_is_scikit_learns(rows: list[tuple[bool, int]]) -> None:
 
 
 def test_baselines_threshold_is_inclusive() -> None:
-    assert separation(_pairs([True, False, False]), [0.9, 0.9, 0.8], at=[0.9]).thresholds == (Threshold(0.9, 0.5, 1.0),)
+    assert separation(_pairs([True, False, False]), [0.9, 0.9, 0.8], at=[0.9]).thresholds == (
+        Threshold(0.9, 1, 1, 0.5, 1.0),
+    )
 
 
 @pytest.mark.parametrize(("right", "share"), [([0.91, 0.5], 0.5), ([0.9, 0.9], 0.0)])
 def test_baselines_without_wrong_stays_above_every_wrong_pair(right: list[float], share: float) -> None:
     assert separation(_pairs([True, True, False]), [*right, 0.9]).without_wrong == share
+
+
+def test_baselines_every_hundredth_is_a_threshold() -> None:
+    found = separation(_pairs([True, False]), [0.9, 0.4]).thresholds
+    assert [t.at for t in found] == [step / 100 for step in range(101)]
+    assert [(t.false_hits, t.hits) for t in (found[40], found[41], found[91])] == [(1, 1), (0, 1), (0, 0)]
+
+
+@pytest.mark.parametrize(("same", "at"), [([True, False], 0.9), ([True, True], None)])
+def test_baselines_says_which_threshold_is_without_wrong(same: list[bool], at: float | None) -> None:
+    assert separation(_pairs(same), [0.9, 0.9]).without_wrong_at == at

@@ -38,7 +38,7 @@ def test_labelled_sources_are_not_compared() -> None:
 
 def test_labelled_counts_distinct_wordings_per_key() -> None:
     got = report(read_labelled(_rows(("a: x", "A"), ("a: x", "A"), ("b: x", "B"), ("b: y", "B")), _read))
-    assert (got.keys, got.utterances_per_key, got.seen_once.count) == (2, 2.0, 1)
+    assert (got.spread.keys, got.spread.wordings_per_key, got.spread.seen_once.count) == (2, 1.5, 1)
 
 
 def test_labelled_least_covered_label_comes_first() -> None:

@@ -86,3 +86,8 @@ def test_replay_counts_answers_that_are_not_kept() -> None:
 def test_replay_counts_tokens_spent_and_saved() -> None:
     got = _replay(_answered("a: x", "y" * 40), _answered("a: x", "y" * 40))
     assert (got.spent_tokens, got.saved_tokens) == (11, 11)
+
+
+def test_replay_keeps_every_turn() -> None:
+    turns = _replay(Asked("a: x"), Asked("a: y"), Asked("hello")).turns
+    assert [(turn.key, turn.decision) for turn in turns] == [("a()", "miss"), ("a()", "hit"), (None, "bypass")]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slotcache.reporting.curves import calibration, calibration_error, coverage_risk
+from slotcache.reporting.curves import calibration, calibration_error, coverage_risk, discrimination, risk_area
 from slotcache.reporting.shares import share
 
 READINGS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
@@ -39,6 +39,39 @@ def test_curves_coverage_risk_takes_equal_confidence_in_at_once() -> None:
         (0.9, 0.25, 0.0),
         (0.8, 0.75, pytest.approx(1 / 3, abs=1e-6)),
     ]
+
+
+def test_curves_coverage_risk_bounds_the_risk_exactly() -> None:
+    (point,) = coverage_risk([(0.9, True)] * 59 + [(0.9, False)], total=100)
+    assert (point.accepted, point.wrong) == (60, 1)
+    assert point.high == pytest.approx(0.0894, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("readings", "area"),
+    [
+        ([], None),
+        ([(0.9, True), (0.8, True)], 0.0),
+        ([(0.9, True), (0.8, False)], 0.25),
+        ([(0.9, False), (0.8, True)], 0.75),
+        ([(0.9, False), (0.9, True)], 0.5),
+    ],
+)
+def test_curves_risk_area_is_the_mean_risk(readings: list[tuple[float, bool]], area: float | None) -> None:
+    assert risk_area(readings) == area
+
+
+@pytest.mark.parametrize(
+    ("readings", "chance"),
+    [
+        ([(0.9, True)], None),
+        ([(0.9, True), (0.8, False)], 1.0),
+        ([(0.8, True), (0.9, False)], 0.0),
+        ([(0.9, True), (0.9, False)], 0.5),
+    ],
+)
+def test_curves_discrimination(readings: list[tuple[float, bool]], chance: float | None) -> None:
+    assert discrimination(readings) == chance
 
 
 @given(READINGS)
