@@ -26,7 +26,9 @@ class Bars:
     Attributes:
         veto: Probability from which another intent overrules a deterministic reading.
         scope: Probability from which `out_of_scope` does.
-        slot_veto: Probability from which another value of a slot does.
+        slot_veto: Probability from which another value of a slot does. That the key should not hold the slot at all is
+            an objection only while the intent itself is in doubt: heads miss rare values, code does not invent them.
+        sure: Probability of the intent from which it is not in doubt.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
         alone: Probability from which it may name the intent when no frame evoked one; every word must still be
             explained by that intent's vocabulary, and every slot head must agree with the values that code read.
@@ -35,6 +37,7 @@ class Bars:
     veto: float = 0.9
     scope: float = 0.9
     slot_veto: float = 0.97
+    sure: float = 0.9
     choose: float = 0.9
     alone: float = 0.97
 
@@ -77,11 +80,13 @@ def settle(
         return Verdict(None, Abstain.READERS_DISAGREE, chance)
     confidence = chance
     for slot in closed:
-        values = learned.slots.get(slot)
-        if not values:
+        best = learned.slots.best(slot)
+        if best is None:
             continue
-        value, sure = values[0]
-        if value != choice.slots.get(slot, ABSENT) and slot not in choice.ignored and sure >= bars.slot_veto:
+        value, certainty = best
+        if value == choice.slots.get(slot, ABSENT) or slot in choice.ignored or certainty < bars.slot_veto:
+            continue
+        if value != ABSENT or chance < bars.sure:
             return Verdict(None, Abstain.READERS_DISAGREE, chance)
     return Verdict(choice, None, confidence)
 
@@ -92,7 +97,7 @@ def confirms(reading: Reading, learned: LearnedReading, bars: Bars, *, closed: C
     if top != reading.intent or chance < bars.alone or learned.truncated:
         return None
     for slot in closed:
-        values = learned.slots.get(slot)
-        if values and values[0][0] != reading.slots.get(slot, ABSENT):
+        best = learned.slots.best(slot)
+        if best is not None and best[0] != reading.slots.get(slot, ABSENT):
             return None
     return chance

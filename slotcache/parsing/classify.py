@@ -28,6 +28,16 @@ class SlotDistributions(Mapping[str, Ranked]):
         start, names = self._values[slot]
         return _ranked(names, _softmax(self._logits[start : start + len(names)]))
 
+    def best(self, slot: str) -> tuple[str, float] | None:
+        """The likeliest value of a slot and its probability, None for a slot without a head."""
+        found = self._values.get(slot)
+        if found is None:
+            return None
+        start, names = found
+        logits = self._logits[start : start + len(names)]
+        at = int(logits.argmax())
+        return names[at], 1.0 / float(np.exp(logits - logits[at], dtype=np.float64).sum())
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from slotcache.errors import ModelError
 from slotcache.model_files import Manifest, find_model, verify
-from slotcache.parsing.classify import Classifier, Ranked
+from slotcache.parsing.classify import Classifier, Ranked, SlotDistributions
 from slotcache.parsing.encoder import MAX_CHARACTERS, Encoder
 from slotcache.parsing.propose import Proposer
 
@@ -28,7 +27,7 @@ class LearnedReading:
 
     candidates: Ranked
     intents: Ranked
-    slots: Mapping[str, Ranked]
+    slots: SlotDistributions
     truncated: bool = False
 
 

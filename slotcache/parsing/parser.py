@@ -43,6 +43,7 @@ class Trace:
     personal: list[Personal] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
     repairs: dict[str, str] = field(default_factory=dict)
+    mended: str = ""
     quantities: list[Quantity] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     cover: list[Span] = field(default_factory=list)
@@ -137,6 +138,8 @@ class Parser:
 
     def _tokens(self, text: str, trace: Trace) -> list[Token]:
         tokens: list[Token] = []
+        mended_text: list[str] = []
+        copied = 0
         references = [piece for piece in trace.personal if piece.kind == REFERENCE]
         for token in self._normaliser(text):
             inside = next((p for p in references if token.start < p.end and p.start < token.end), None)
@@ -150,8 +153,11 @@ class Parser:
             mended = self._speller.mend(token.norm)
             if mended is not None:
                 trace.repairs[token.norm] = " ".join(mended)
+                mended_text += [text[copied : token.start], trace.repairs[token.norm]]
+                copied = token.end
             tokens += [replace(token, norm=word) for word in mended] if mended else [token]
         trace.tokens = tokens
+        trace.mended = "".join([*mended_text, text[copied:]])
         return tokens
 
     def _decide(self, trace: Trace) -> Parse:
@@ -170,7 +176,7 @@ class Parser:
             return replace(base, abstain=Abstain.FOLLOW_UP)
         trace.readings = self._reader.read(trace.tokens, trace.spans)
         if self.model is not None:
-            trace.learned = self.model.read(trace.text)
+            trace.learned = self.model.read(trace.mended)
         base = replace(base, candidates=_candidates(trace))
         confidence = self._named_alone(trace)
         if not trace.readings:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Final
+from typing import Final, Self
 
 from slotcache.domain.schema import Domain, Intent
 from slotcache.errors import Abstain
@@ -30,6 +32,19 @@ class Frame:
     intent: str
     elements: tuple[tuple[Sense, ...], ...]
     implied: tuple[tuple[str, str], ...]
+    needed: frozenset[Sense] = frozenset()
+    choices: tuple[frozenset[Sense], ...] = ()
+
+    @classmethod
+    def of(cls, intent: str, elements: tuple[tuple[Sense, ...], ...], implied: tuple[tuple[str, str], ...]) -> Self:
+        """A frame whose elements are sorted into those that must be there and those of which one must."""
+        needed = frozenset(element[0] for element in elements if len(element) == 1)
+        choices = tuple(frozenset(element) for element in elements if len(element) > 1)
+        return cls(intent, elements, implied, needed, choices)
+
+    def evoked_by(self, present: AbstractSet[Sense]) -> bool:
+        """Whether every element is there in some sense."""
+        return self.needed <= present and not any(present.isdisjoint(choice) for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +93,16 @@ class Reader:
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
         self._vocabulary: dict[str, frozenset[Sense]] = {}
+        every: list[Frame] = []
         for name, intent in domain.intents.items():
             frames = [frame for text in intent.frames for frame in _frames(name, text)]
             self._vocabulary[name] = frozenset(sense for f in frames for element in f.elements for sense in element)
-            for frame in frames:
-                for sense in frame.elements[0]:
-                    self._frames.setdefault(sense, []).append(frame)
+            every += frames
+        uses = Counter(sense for frame in every for element in frame.elements for sense in element)
+        for frame in every:
+            # Frames are found by their rarest element, so that few are looked at in vain.
+            for sense in min(frame.elements, key=lambda element: sum(uses[sense] for sense in element)):
+                self._frames.setdefault(sense, []).append(frame)
 
     def read(self, tokens: Sequence[Token], spans: Sequence[Span]) -> list[Reading]:
         """All readings, the ones that stand first, the most specific first.
@@ -174,12 +193,12 @@ class Reader:
             return False
         return not slot.droppable or set(values) <= set(slot.droppable)
 
-    def _evoked(self, present: Collection[Sense]) -> Iterator[Frame]:
+    def _evoked(self, present: AbstractSet[Sense]) -> Iterator[Frame]:
         """Frames whose every element is there in some sense."""
         done: set[int] = set()
         for sense in present:
             for frame in self._frames.get(sense, ()):
-                if id(frame) not in done and all(any(s in present for s in element) for element in frame.elements):
+                if id(frame) not in done and frame.evoked_by(present):
                     done.add(id(frame))
                     yield frame
 
@@ -315,7 +334,7 @@ def _frames(intent: str, text: str) -> Iterator[Frame]:
     evoked, _, implied = text.partition("->")
     elements = tuple(tuple(_sense(option) for option in element.split("|")) for element in evoked.split())
     pairs = tuple((slot, value) for slot, _, value in (item.partition("=") for item in implied.split()))
-    yield Frame(intent, elements, pairs)
+    yield Frame.of(intent, elements, pairs)
 
 
 def _is(wanted: Sense, sense: Sense) -> bool:
