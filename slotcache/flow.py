@@ -197,7 +197,8 @@ def _lead(
             pause = min(2 * pause, _LONGEST_PAUSE)
         answer = _answer(core, (yield Calling(found.outcome)))
     except GeneratorExit:
-        # Nobody performs steps any more; the lease runs out by itself.
+        # Nobody performs steps any more: the next caller of this process gives the lease back.
+        core.orphan(address.digest, mine, None)
         raise
     except BaseException:
         # Whatever ended this (an error of the model, a cancelled client), the next caller need not wait for the lease.
@@ -212,6 +213,8 @@ def _lead(
     core.orphan(address.digest, mine, result)
     why = _why_not(result)
     kept = entry if why is None else None
+    if kept is not None:
+        yield from keep_in_next(core, kept)
     return _answered(core, found, answer, started, why, kept), kept
 
 
@@ -257,6 +260,8 @@ def put(
         kept = entry
         result = yield Storing(lambda: core.reach(lambda: core.store.put(kept)))
         refused = _why_not(result)
+        if refused is None:
+            yield from keep_in_next(core, kept)
         if result is not PutResult.STORED:
             entry = None
     stored = refused is None
@@ -264,6 +269,14 @@ def put(
     outcome = Stored(stored, refused, question.key, entry.id if entry is not None else None)
     core.emit(Kept(core.clock(), outcome, entry))
     return outcome
+
+
+def keep_in_next(core: Core, entry: Entry) -> Generator[Step, Any, None]:
+    """Keep an answer in the generation that is being built as well, so that it is there when that takes over."""
+    parser = core.next_parser
+    if parser is not None:
+        made = yield Parsing(lambda: core.reread(entry, parser))
+        yield Storing(lambda: core.keep_in_next(entry, made))
 
 
 def _bypass(question: Question) -> Bypass | None:

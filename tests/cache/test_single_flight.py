@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from slotcache.policy import Policy
+from slotcache import flow
+from slotcache.policy import PLAIN, Policy
 from slotcache.stores.base import Store
 from slotcache.testing import FakeModel
 from tests.cache.shells import ACME, Bench, everything, summary
@@ -40,6 +41,17 @@ def test_cache_nobody_is_served_an_answer_that_was_not_kept(make: Callable[..., 
     outcomes = bench.ask_at_once(["can i cancel?"] * 4, model, ACME)
     assert len(model.calls) == 4
     assert not any(outcome.hit for outcome in outcomes)
+
+
+def test_cache_fill_that_nobody_goes_on_with_keeps_nobody_waiting(make: Callable[..., Bench]) -> None:
+    bench, model = make(), FakeModel()
+    steps = flow.get_or_call(bench.sync.core, "can i cancel?", ACME, PLAIN, ())
+    step = next(steps)
+    while not isinstance(step, flow.Calling):
+        step = steps.send(step.run())  # type: ignore[union-attr]
+    steps.close()
+    assert bench.ask("can i cancel?", model, ACME).not_stored is None
+    assert bench.get("can i cancel?", ACME).hit
 
 
 def test_cache_waiters_go_on_when_the_model_fails_for_the_first(make: Callable[..., Bench]) -> None:

@@ -4,14 +4,16 @@
     client.chat.completions.create(model="gpt-4o-mini", messages=[...])             # as before, streams too
     client.with_scope(Scope(tenant="acme", customer="c1")).chat.completions.create(...)
 
-Only `chat.completions.create` goes through the cache; everything else is the client itself. The id of a reply from the
-cache is `chatcmpl-` and the id of the hit, for `cache.report_false_hit`.
+Callers that ask the same at the same time share one call, streams too: the others get the whole answer, as a stream
+where they want one, when it is there. Only `chat.completions.create` goes through the cache; everything else is the
+client itself. The id of a reply from the cache is `chatcmpl-` and the id of the hit, for `cache.report_false_hit`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self
 
 from openai import AsyncOpenAI, OpenAI
@@ -26,11 +28,15 @@ from slotcache.errors import ConfigurationError, Unsupported
 from slotcache.events import Outcome
 from slotcache.policy import PLAIN, Directives
 from slotcache.serving.adapters.chats import Chats, Prepared, ScopeOf, unsupported_outcome
+from slotcache.serving.adapters.streams import Arriving, AsyncArriving, Ended, Give, Opened
 from slotcache.serving.config import Chat
 from slotcache.serving.replay import chunks, completion
 from slotcache.serving.replies import StreamReader, read_completion
 
 Tell = Callable[[Outcome], None]
+_RUNNING: Final[set[asyncio.Task[None]]] = set()
+"""Streams that arrive; the event loop itself holds its tasks only loosely."""
+
 _CLIENT_ONLY: Final = frozenset(("extra_headers", "extra_query", "extra_body", "timeout"))
 
 
@@ -156,20 +162,24 @@ class _Completions(_Shared):
 
     def _stream(self, prepared: Prepared, given: dict[str, Any]) -> _Stream:
         question, options = prepared.asked.question, {"directives": self._directives}
-        outcome = self._told(self._cache.get(question, prepared.scope, **options))
-        if outcome.hit:
-            return _Stream(self._chunks(prepared, outcome), None)
-        stream = self._behind.create(**given)
 
-        def passed() -> Iterator[ChatCompletionChunk]:
-            reader = StreamReader()
-            for chunk in stream:
-                reader.feed(_event(chunk))
-                yield chunk
-            reader.feed(_DONE)
-            self._cache.put(question, self._chats.judged(prepared, reader.answer()), prepared.scope, **options)
+        def work(give: Give) -> Outcome:
+            def call(text: str) -> Answer:
+                reader = StreamReader()
+                with self._behind.create(**given) as stream:
+                    give(Opened(stream))
+                    for chunk in stream:
+                        reader.feed(_event(chunk))
+                        give(chunk)
+                reader.feed(_DONE)
+                return self._chats.judged(prepared, reader.answer())
 
-        return _Stream(passed(), stream)
+            return self._told(self._cache.get_or_call(question, call, prepared.scope, **options))
+
+        arriving = Arriving(work)
+        if isinstance(arriving.first, Opened):
+            return _Stream(arriving.chunks(), arriving.first.stream, arriving.leave)
+        return _Stream(self._chunks(prepared, _outcome(arriving.first)), None, arriving.leave)
 
 
 class _AsyncCompletions(_Shared):
@@ -192,28 +202,32 @@ class _AsyncCompletions(_Shared):
 
     async def _stream(self, prepared: Prepared, given: dict[str, Any]) -> _AsyncStream:
         question, options = prepared.asked.question, {"directives": self._directives}
-        outcome = self._told(await self._cache.get(question, prepared.scope, **options))
-        if outcome.hit:
-            return _AsyncStream(_later(self._chunks(prepared, outcome)), None)
-        stream = await self._behind.create(**given)
 
-        async def passed() -> AsyncIterator[ChatCompletionChunk]:
-            reader = StreamReader()
-            async for chunk in stream:
-                reader.feed(_event(chunk))
-                yield chunk
-            reader.feed(_DONE)
-            await self._cache.put(question, self._chats.judged(prepared, reader.answer()), prepared.scope, **options)
+        async def work(give: Give) -> Outcome:
+            async def call(text: str) -> Answer:
+                reader = StreamReader()
+                async with await self._behind.create(**given) as stream:
+                    give(Opened(stream))
+                    async for chunk in stream:
+                        reader.feed(_event(chunk))
+                        give(chunk)
+                reader.feed(_DONE)
+                return self._chats.judged(prepared, reader.answer())
 
-        return _AsyncStream(passed(), stream)
+            return self._told(await self._cache.get_or_call(question, call, prepared.scope, **options))
+
+        arriving = await AsyncArriving.start(work, _RUNNING)
+        if isinstance(arriving.first, Opened):
+            return _AsyncStream(arriving.chunks(), arriving.first.stream, arriving.leave)
+        return _AsyncStream(_later(self._chunks(prepared, _outcome(arriving.first))), None, arriving.leave)
 
 
 class _Stream(_Delegating):
     """Behaves as the client's `Stream`: iterate it, leave its context, or close it."""
 
-    def __init__(self, chunks: Iterator[ChatCompletionChunk], stream: Any) -> None:
+    def __init__(self, chunks: Iterator[ChatCompletionChunk], stream: Any, leave: Callable[[], None]) -> None:
         super().__init__(stream)
-        self._chunks = chunks
+        self._chunks, self._leave = chunks, leave
 
     def __iter__(self) -> Iterator[ChatCompletionChunk]:
         return self._chunks
@@ -229,16 +243,17 @@ class _Stream(_Delegating):
 
     def close(self) -> None:
         """Give up on what has not arrived."""
-        if self._behind is not None:
-            self._behind.close()
+        self._leave()
 
 
 class _AsyncStream(_Delegating):
     """Behaves as the client's `AsyncStream`."""
 
-    def __init__(self, chunks: AsyncIterator[ChatCompletionChunk], stream: Any) -> None:
+    def __init__(
+        self, chunks: AsyncIterator[ChatCompletionChunk], stream: Any, leave: Callable[[], Awaitable[None]]
+    ) -> None:
         super().__init__(stream)
-        self._chunks = chunks
+        self._chunks, self._leave = chunks, leave
 
     def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
         return self._chunks
@@ -254,8 +269,12 @@ class _AsyncStream(_Delegating):
 
     async def close(self) -> None:
         """Give up on what has not arrived."""
-        if self._behind is not None:
-            await self._behind.close()
+        await self._leave()
+
+
+def _outcome(ended: Ended) -> Outcome:
+    assert ended.outcome is not None
+    return ended.outcome
 
 
 async def _later(chunks: Iterable[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:

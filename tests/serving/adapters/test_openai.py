@@ -87,10 +87,12 @@ def test_openai_stream_and_whole_serve_each_other(
 
 
 def test_openai_stream_that_is_left_early_is_not_kept(endpoint: Endpoint, real: OpenAI, cache: SlotCache) -> None:
+    endpoint.script.pause = 0.1
     client = wrap(real, cache)
     with client.chat.completions.create(**request(stream=True)) as stream:
         next(stream)
-    assert not cache.get(ONE, Scope(model="m")).hit
+    assert joined(client.chat.completions.create(**request(OTHER, stream=True))) == "Yes, until it ships."
+    assert len(endpoint.seen) == 2
 
 
 def test_openai_stream_hit_can_be_used_as_a_context(endpoint: Endpoint, real: OpenAI, cache: SlotCache) -> None:
