@@ -98,17 +98,9 @@ def _tell(result: Result, job: Job, *, as_json: bool) -> None:
 
 def _reviewed(store: Path) -> list[tuple[str, dict[str, object]]]:
     """Rows of the review page's store, as its export writes them."""
-    from importlib import import_module
+    from slotcache.review.labels import exported_rows
 
-    from slotcache.errors import ConfigurationError
-
-    try:
-        exported = import_module("slotcache.review.labels").exported_rows
-    except (ImportError, AttributeError):
-        raise ConfigurationError(
-            "this version cannot read the review page's store; export its labels to a file and give that to --labels"
-        ) from None
-    return [(f"{store}:{at}", dict(row)) for at, row in enumerate(exported(store), 1)]
+    return [(f"{store}:{at}", dict(row)) for at, row in enumerate(exported_rows(store), 1)]
 
 
 def _new_encoder(root: Path, domain: str, seed: int) -> Path:

@@ -12,6 +12,7 @@ from slotcache.errors import KeyFormatError
 from slotcache.key import Key
 from slotcache.review.acts import Kind, key_id
 from slotcache.review.answers import Answers
+from slotcache.review.pages_queue import done_of
 from slotcache.review.web import Visit
 from slotcache.review.weigh import Why
 from slotcache.serving.logs import say
@@ -107,7 +108,6 @@ def _shown(visit: Visit, *, problem: str = "") -> Response:
         return _unknown(visit)
     state = store.state(key)
     parsed = Key.parse(key)
-    done = visit.desk.labels.act(visit.query["done"]) if visit.query.get("done") else None
     return visit.show(
         "key.html.j2",
         status=422 if problem else 200,
@@ -120,7 +120,7 @@ def _shown(visit: Visit, *, problem: str = "") -> Response:
         problem=problem,
         typed=visit.form.get("answer", "") if problem else "",
         history=visit.desk.labels.acts(key_id(key)),
-        done=done,
+        **done_of(visit),
     )
 
 

@@ -14,7 +14,7 @@ from slotcache.reporting.stages import stages
 from slotcache.review.acts import SETTLES, Kind, key_id, pair_id, standing
 from slotcache.review.editor import fields, problems, reading_as
 from slotcache.review.labels import Stale
-from slotcache.review.pages_queue import go_on, path_of, why_of
+from slotcache.review.pages_queue import done_of, go_on, path_of, why_of
 from slotcache.review.queue import Item
 from slotcache.review.web import Visit
 from slotcache.serving.logs import say
@@ -115,7 +115,6 @@ def _shown(
     domain = desk.domain()
     said = slots if slots is not None else _said(trace, parse, stands, chosen)
     near = desk.nearest.of(readable(item.text))
-    done = desk.labels.act(visit.query["done"]) if visit.query.get("done") else None
     return visit.show(
         "question.html.j2",
         status=status,
@@ -139,8 +138,7 @@ def _shown(
         fields=fields(domain, chosen, said) if chosen in domain.intents else [],
         problem=problem or (f"The domain has no intent “{chosen}”." if chosen not in ("", *domain.intents) else ""),
         since=since.since if since is not None else (),
-        done=done,
-        done_stands=done is not None and any(one.id == done.id for one in standing(desk.labels.acts(done.subject))),
+        **done_of(visit),
     )
 
 

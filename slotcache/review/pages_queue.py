@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from slotcache.review.acts import Kind
+from slotcache.review.acts import Kind, standing
 from slotcache.review.labels import Stale
 from slotcache.review.queue import Item
 from slotcache.review.web import Visit
@@ -35,6 +35,7 @@ def queue(visit: Visit) -> Response:
         why=why,
         search=search,
         address=address_of,
+        **done_of(visit),
     )
 
 
@@ -82,6 +83,13 @@ def undo(visit: Visit) -> Response:
     if visit.form.get("back") == "labels" or act.subject[:1] not in _ON_THE_WAY:
         return visit.go("/labels" if visit.form.get("back") == "labels" else "/proposals")
     return visit.go(path_of(act.subject), key=str(act.body.get("key", "")) if act.subject[:1] == "k" else "")
+
+
+def done_of(visit: Visit) -> dict[str, Any]:
+    """What the visitor did last, to show it with the way back."""
+    act = visit.desk.labels.act(visit.query["done"]) if visit.query.get("done") else None
+    stands = act is not None and any(one.id == act.id for one in standing(visit.desk.labels.acts(act.subject)))
+    return {"done": act, "done_stands": stands}
 
 
 def why_of(name: str) -> Why | None:

@@ -8,14 +8,24 @@ from typing import Any
 
 import pytest
 
-from slotcache import Parser
+from slotcache import MemoryStore, Parser, Scope, SlotCache
+from slotcache.events import Outcome
+from slotcache.parsing.watch import WatchingParser
+from slotcache.records import TrafficRecord
 from slotcache.records.record import Kind as RecordKind
 from slotcache.records.record import Record, normal
 from slotcache.review.acts import Act, Kind, pair_id, question_id
+from slotcache.review.answers import Answers, place_for
+from slotcache.review.desk import Desk, Settings
 from slotcache.review.labels import LabelStore
+from slotcache.review.sessions import Sessions
+from slotcache.review.users import add_user, read_users
+from slotcache.stores.base import Store
+from slotcache.testing import FakeClock
 
 LIBRARY = Path(__file__).parent.parent / "domains" / "library.yaml"
 NOW = 1_800_000_000.0
+PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +70,57 @@ def record() -> Callable[..., Record]:
         return Record(f"r-{number}", **(about | fields | more))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def users_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two people who may log in."""
+    path = tmp_path_factory.mktemp("people") / "users.json"
+    for name in ("kim", "lee"):
+        add_user(path, name, PASSWORD)
+    return path
+
+
+class Room:
+    """A page over a small library's bot: its cache, its record, its labels."""
+
+    def __init__(
+        self, folder: Path, parser: Parser | WatchingParser, users: Path, *, store: Store | None = None
+    ) -> None:
+        self.clock = FakeClock(NOW)
+        self.record = TrafficRecord(folder / "traffic.db", clock=self.clock, pause=0.0)
+        self.cache = SlotCache(parser, store or MemoryStore(), observers=[self.record], clock=self.clock)
+        self.labels = LabelStore(folder / "labels.db")
+        self.timer = FakeClock(0.0)
+        self.desk = Desk(
+            self.labels,
+            lambda: parser.parser if isinstance(parser, WatchingParser) else parser,
+            Sessions(lambda: read_users(users)),
+            answers=Answers(self.cache.core, journals=folder, places=[place_for(Scope())]),
+            settings=Settings(folder / "traffic.db"),
+            find=self.cache.core.store.find,
+            clock=self.clock,
+            timer=self.timer,
+        )
+
+    def ask(self, text: str, answer: str = "Two at a time.", customer: str = "c-1") -> Outcome:
+        """A customer asks the bot."""
+        return self.cache.get_or_call(text, lambda _: answer, Scope(customer=customer))
+
+    def refresh(self) -> None:
+        """What happens every few seconds."""
+        assert self.record.flush()
+        self.timer.now += 100.0
+        self.desk.refresh()
+
+    def close(self) -> None:
+        self.desk.close()
+        self.cache.close()
+        self.record.close()
+
+
+@pytest.fixture
+def room(tmp_path: Path, library_parser: Parser, users_file: Path) -> Iterator[Room]:
+    made = Room(tmp_path, library_parser, users_file)
+    yield made
+    made.close()

@@ -13,7 +13,6 @@ from slotcache.errors import StoreError
 from slotcache.learning.labels import accept
 from slotcache.review.acts import Act, Kind, patch_id, question_id
 from slotcache.review.labels import LabelStore, Stale, Written, exported_rows
-
 from tests.review.conftest import LIBRARY, NOW
 
 MakeAct = Callable[..., Act]

@@ -11,7 +11,6 @@ from slotcache.review.acts import Act, Kind, question_id
 from slotcache.review.labels import LabelStore, Written
 from slotcache.review.queue import Item, Queue
 from slotcache.review.weigh import Why, weigh
-
 from tests.review.conftest import NOW
 
 MakeRecord = Callable[..., Record]
