@@ -14,13 +14,17 @@ from slotcache import errors
 from slotcache.address import Scope
 from slotcache.answers import FindPersonal, without
 from slotcache.breaker import Breaker
+from slotcache.concealment import Concealed, conceal
 from slotcache.decide import Admitted, Bypass, Hit, Miss, admit, refuse
+from slotcache.entry import Entry
 from slotcache.events import Decision, Event, Observer, Outcome, Source, Trouble
 from slotcache.flights import Flights
+from slotcache.generations import Carried, Reading, carry, reread
 from slotcache.memo import Memo
 from slotcache.parsing.types import Parse
 from slotcache.policy import Directives, Policy
 from slotcache.prompts import PromptMemory, read_prompt
+from slotcache.records.redact import Redactor
 from slotcache.stores.base import Lease, Store
 
 T = TypeVar("T")
@@ -97,12 +101,41 @@ class Core:
         self.orphans: dict[str, Lease] = {}
         self._counts: Counter[str] = Counter()
         self._counting = Lock()
-        self._parses: Memo[str, tuple[tuple[str, str], Parse, bool]] = Memo(memory)
+        self._parses: Memo[str, tuple[tuple[str, str], Concealed, bool]] = Memo(memory)
+        self._redacting: tuple[str, Redactor] | None = None
         self._questions: Memo[tuple[str, Scope], Question] = Memo(memory)
         self._off: frozenset[str] = frozenset()
         self._off_since: float | None = None
         self._hit_numbers = itertools.count(1)
         self._instance = secrets.token_hex(3)
+
+    @property
+    def next_parser(self) -> Reading | None:
+        """The parser of the generation that is being built beside the present one; None while none is."""
+        found: Reading | None = getattr(self.parser, "next", None)
+        return found
+
+    def reread(self, entry: Entry, parser: Reading) -> Entry | str | None:
+        """What an answer becomes in the next generation; None when it cannot be read now, which the job does later."""
+        try:
+            return reread(
+                entry,
+                parser,
+                self.policy,
+                find_personal=lambda text: self.find_personal(without(text, self.policy.public)),
+            )
+        except Exception as error:  # the next parser is a guest; the present one serves
+            self.trouble("next_parser", error)
+            return None
+
+    def keep_in_next(self, entry: Entry, made: Entry | str | None) -> Carried | None:
+        """Keep an answer in the next generation as well; what the store does not take now, the job carries over."""
+        if made is None:
+            return None
+        row = self.reach(lambda: carry(self.store, entry, made, now=self.clock()))
+        if row is not None:
+            self.count(f"next_generation.{row.fate.value}")
+        return row
 
     @property
     def generation(self) -> tuple[str, str]:
@@ -117,10 +150,11 @@ class Core:
     def read(self, text: str, scope: Scope) -> Question:
         """Parse an utterance and judge it in its scope. What the parser raises ends in a bypass."""
         try:
-            generation, parse, personal = self._parse(text)
+            generation, concealed, personal = self._parse(text)
         except Exception as error:  # a parser that fails must not take the bot down
             self.trouble("parser", error)
             return Question(None, scope, Bypass(errors.Bypass.PARSER_FAILED), None, "", self.generation)
+        parse = concealed.parse
         prompt = read_prompt(scope, self.policy.prompts)
         verdict = admit(
             parse,
@@ -130,6 +164,7 @@ class Core:
             generation="/".join(generation),
             personal=personal,
             personal_prompt=any(self.is_personal(value) for value in prompt.varying),
+            concealed=concealed,
         )
         watched = "" if prompt.declared else prompt.fingerprint
         question = Question(parse, scope, verdict, str(parse.key) if parse.key else None, watched, generation)
@@ -138,7 +173,7 @@ class Core:
             self._questions.put((text, scope), question)
         return question
 
-    def _parse(self, text: str) -> tuple[tuple[str, str], Parse, bool]:
+    def _parse(self, text: str) -> tuple[tuple[str, str], Concealed, bool]:
         found = self._parses.get(text)
         if found is not None and found[0] == self.generation:
             return found
@@ -147,10 +182,22 @@ class Core:
         if before != self.generation:
             # Another model was promoted in between, and which of the two read this is not known.
             before, parse = self.generation, self.parser.parse(text)
-        found = before, parse, self.is_personal(text)
+        found = before, self.concealed(parse), self.is_personal(text)
         if len(text) <= _LONGEST_REMEMBERED:
             self._parses.put(text, found)
         return found
+
+    def concealed(self, parse: Parse) -> Concealed:
+        """A reading as it may be stored: without personal data, where the operator wants that."""
+        secret = self.policy.redaction_secret
+        return conceal(parse, self.parser.parse, self._redactor(), secret) if secret else Concealed(parse)
+
+    def _redactor(self) -> Redactor:
+        made, domain_hash = self._redacting, self.parser.domain_hash
+        if made is None or made[0] != domain_hash:
+            expressions = getattr(getattr(self.parser, "domain", None), "personal", {})
+            self._redacting = made = domain_hash, Redactor(expressions)
+        return made[1]
 
     def is_personal(self, text: str) -> bool:
         """Whether a text holds personal data that is not the operator's own."""

@@ -39,6 +39,7 @@ class Entry:
         tokens_out: Completion tokens that the model call took.
         cost: Price of the model call, in the operator's currency.
         author: Who approved it; empty for learned answers.
+        source: Id of the entry of the generation before that it was carried over from; empty for one that was not.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Entry:
     tokens_out: int = 0
     cost: float = 0.0
     author: str = ""
+    source: str = ""
 
     @property
     def key(self) -> Key:
@@ -102,7 +104,8 @@ class Entry:
                 "fingerprint": list(self.address.fingerprint),
                 "protected": {name: list(words) for name, words in self.protected.items()},
                 "tags": list(self.tags),
-            },
+            }
+            | ({"source": self.source} if self.source else {}),
             separators=(",", ":"),
         )
 
@@ -124,6 +127,7 @@ class Entry:
                 origin=Origin(raw["origin"]),
                 protected={name: tuple(words) for name, words in raw["protected"].items()},
                 tags=tuple(raw["tags"]),
+                source=raw.get("source", ""),
                 **{name: raw[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, AttributeError) as error:

@@ -254,6 +254,8 @@ def put(
         refused = may_fill(admitted, core.policy, directives) or _unfit(core, admitted, answer)
     elif not answer.text.strip():
         refused = NotStored.EMPTY_ANSWER
+    elif _admitted(question).not_fillable is NotStored.NOT_REDACTABLE:
+        refused = NotStored.NOT_REDACTABLE
     entry = None
     if refused is None:
         entry = _entry(core, question, answer, directives, tags, author=author)

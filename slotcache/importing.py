@@ -24,11 +24,12 @@ from slotcache.answers import Answer
 from slotcache.core import Core
 from slotcache.decide import Admitted, Bypass, admit, entry_for
 from slotcache.entry import Entry, Origin
-from slotcache.errors import EXPLANATIONS, AnswersError, KeyFormatError
+from slotcache.errors import EXPLANATIONS, AnswersError, KeyFormatError, NotStored
 from slotcache.events import Kept, Stored
 from slotcache.key import Key
 from slotcache.parsing.types import Owner, Parse
 from slotcache.prompts import read_prompt
+from slotcache.upkeep import keep_in_next
 
 Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 """A file of JSON lines, or the rows themselves."""
@@ -87,6 +88,7 @@ def import_answers(
     new = core.store.put_many([entry for _, entry in entries.values()])
     core.count("imported", new)
     for _, entry in entries.values():
+        keep_in_next(core, entry)
         core.emit(Kept(now, Stored(True, None, str(entry.key), entry.id), entry))
     return Imported(new, len(entries) - new)
 
@@ -122,11 +124,15 @@ def _entry_of(
     parse = _reading(core, row)
     if isinstance(parse, str):
         return parse
+    concealed = core.concealed(parse)
+    if not concealed.alike:
+        return f"it cannot be stored: {NotStored.NOT_REDACTABLE.value}. {EXPLANATIONS[NotStored.NOT_REDACTABLE]}"
+    parse = concealed.parse
     assert parse.key is not None
     if check_key is not None and (problem := check_key(parse.key)):
         return problem
     prompt = read_prompt(scope, core.policy.prompts)
-    verdict = admit(parse, scope, core.policy, prompt=prompt, generation="/".join(core.generation))
+    verdict = admit(parse, scope, core.policy, prompt=prompt, generation="/".join(core.generation), concealed=concealed)
     if isinstance(verdict, Bypass):
         return f"{parse.key} cannot be stored: {verdict.reason.value}. {EXPLANATIONS[verdict.reason]}"
     return _entry(core, verdict, parse, row, row.get("author") or author, now)

@@ -17,6 +17,7 @@ from slotcache.core import Core
 from slotcache.entry import Entry, Origin, Selector, cell_of
 from slotcache.errors import ConfigurationError
 from slotcache.events import Kept, Stored, Switched, Withdrawn
+from slotcache.generations import generation_of
 from slotcache.stores.base import Feedback, PutResult, Quarantine, place_of
 
 _SAMPLE: Final = 100
@@ -106,14 +107,23 @@ def invalidate(core: Core, selector: Selector, *, dry_run: bool) -> Invalidation
             "say what to invalidate: a key, an intent, slots, a tag, an epoch, a tenant or a customer"
         )
     keys: set[str] = set()
+    upcoming = core.next_parser
+    sources: set[str] = set()
     count = 0
     for entry in core.store.find(selector):
         count += 1  # noqa: SIM113 - the number is wanted when the loop is over
+        if upcoming is not None:
+            sources.add(entry.id)
         if len(keys) < _SAMPLE:
             keys.add(str(entry.key))
     if not dry_run:
         now = core.clock()
         count = core.store.invalidate(selector, reason="invalidated", now=now)
+        if upcoming is not None:
+            # What they became in the generation that is being built may stand under another key.
+            for entry in core.store.find(Selector(generation=generation_of(upcoming))):
+                if entry.source in sources:
+                    core.store.retire(entry.id, reason="invalidated", now=now)
         core.count("invalidated", count)
         core.emit(Withdrawn(now, "invalidated", count, selector=selector))
     return Invalidation(count, tuple(sorted(keys)), dry_run)
@@ -145,6 +155,8 @@ def report_false_hit(core: Core, hit_id: str, *, author: str = "", note: str = "
     entry = core.store.retire(entry_id, reason="false_hit", now=now)
     if known is not None and known.address.namespace.generation != "/".join(core.generation):
         entry = _retire_carried_over(core, known, Quarantine("", "", "", now, hit_id, author)) or entry
+    if known is not None:
+        _retire_in_next(core, known, Quarantine("", "", "", now, hit_id, author) if quarantined else None, now)
     printed = str(known.key) if known is not None else None
     core.store.add_feedback(Feedback(hit_id, now, author, note, printed or ""))
     core.count("false_hits_reported")
@@ -161,6 +173,18 @@ def _retire_carried_over(core: Core, known: Entry, report: Quarantine) -> Entry 
             core.store.add_quarantine(replace(report, tenant=tenant, customer=customer, key=key))
             taken = core.store.retire(entry.id, reason="false_hit", now=report.at) or taken
     return taken
+
+
+def _retire_in_next(core: Core, known: Entry, report: Quarantine | None, now: float) -> None:
+    """Take back what an answer became in the generation that is being built."""
+    upcoming = core.next_parser
+    made = core.reread(known, upcoming) if upcoming is not None else None
+    if not isinstance(made, Entry):
+        return
+    if report is not None:
+        tenant, customer, key = place_of(made.address)
+        core.store.add_quarantine(replace(report, tenant=tenant, customer=customer, key=key))
+    core.store.retire(made.id, reason="false_hit", now=now)
 
 
 def clear_quarantine(core: Core, key: str, *, tenant: str = "", customer: str = "") -> bool:
@@ -219,9 +243,17 @@ def approve(core: Core, hit_id: str, *, author: str, answer: str | None = None) 
     result = core.store.put(approved)
     if result is PutResult.STORE_FULL:
         return Stored(False, result.value, str(entry.key))
+    keep_in_next(core, approved)
     outcome = Stored(True, None, str(entry.key), approved.id if result is PutResult.STORED else None)
     core.emit(Kept(now, outcome, approved))
     return outcome
+
+
+def keep_in_next(core: Core, entry: Entry) -> None:
+    """Keep an answer in the generation that is being built as well, while one is."""
+    upcoming = core.next_parser
+    if upcoming is not None:
+        core.keep_in_next(entry, core.reread(entry, upcoming))
 
 
 def doctor(core: Core) -> Diagnosis:

@@ -39,8 +39,9 @@ def rekey(
 ) -> None:
     """Read every stored question again and carry its answer over to the key it has now.
 
-    The next generation is built beside the one that is served; then readers change over at once. A run that was stopped
-    goes on where it was. Answers in conflict and those that leave recall are listed.
+    The next generation is built beside the one that is served, and running bots keep new answers in both; then readers
+    change over at once. A run that was stopped goes on where it was. Answers in conflict and those that leave recall
+    are listed.
     """
     from slotcache.domain.loader import load_domain
     from slotcache.domain.patches import overlaid
@@ -87,12 +88,14 @@ def around_switch(
         yield Hooks(report=stages.stage, step=stages.step)
         return
     from slotcache.cli.stores import open_store
+    from slotcache.parsing.upcoming import announce_next, retract_next
 
     opened = open_store(store)
     pace = _pace(per_second)
     made: list[Rekeying] = []
 
     def before(parser: Parser) -> None:
+        announce_next(root, parser)
         stages.stage("re-keying stored answers", opened.counts().get("entries", 0))
         rekeying = Rekeying(opened, parser, _journal(root, store, parser), policy=policy, clock=time.time)
         for row in rekeying.build():
@@ -108,6 +111,7 @@ def around_switch(
             for row in rekeying.finish():
                 stages.step(row)
             _tell(rekeying, as_json=tell)
+        retract_next(root, domain)
 
     try:
         yield Hooks(report=stages.stage, step=stages.step, before_switch=before, after_switch=after)
@@ -158,7 +162,7 @@ def _preview(store: str, root: Path, parser: Parser, *, as_json: bool) -> None:
 
 def _tell(rekeying: Rekeying, *, as_json: bool) -> None:
     from slotcache.cli.output import console
-    from slotcache.learning.rekey import Fate
+    from slotcache.generations import Fate
 
     rows = [row for row in rekeying.journal.rows.values() if row.fate in (Fate.CONFLICT, Fate.OUT)]
     if as_json:

@@ -19,8 +19,9 @@ from slotcache.domain.schema import Domain
 from slotcache.entry import Entry, Origin, Selector
 from slotcache.errors import ConfigurationError
 from slotcache.events import Kept, Stored
+from slotcache.generations import Fate
 from slotcache.key import Key
-from slotcache.learning.rekey import Fate, Journal
+from slotcache.learning.rekey import Journal
 from slotcache.parsing.types import Owner
 from slotcache.prompts import read_prompt
 from slotcache.review.acts import key_id

@@ -53,6 +53,11 @@ class ParserHost:
         """The domain in use, where the parser has one."""
         return getattr(self._parser, "domain", None)
 
+    @property
+    def next(self) -> object:
+        """The parser of the generation that is being built beside the one in use, where the parser knows of one."""
+        return getattr(self._parser, "next", None)
+
     def parse(self, text: str) -> Parse:
         """The reading of one utterance.
 

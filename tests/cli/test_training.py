@@ -12,6 +12,7 @@ from typer.testing import Result
 
 from slotcache.learning.starter import files
 from tests.conftest import write_tiny_encoder
+from tests.servers import until
 
 Invoke = Callable[..., Result]
 SETTLED = ("--settle", "0")
@@ -186,3 +187,32 @@ def test_retrain_with_a_store_keeps_its_hits(invoke: Invoke, bikes: Path, monkey
     assert retrain(invoke, bikes, GOOD, "--store", str(store)).exit_code == 0
     asked = invoke("ask", "what is the deposit", "--domain", shop, "--store", store, "--json")
     assert json.loads(asked.stdout)["decision"] == "hit"
+
+
+def test_rekey_has_running_bots_fill_both_generations(
+    invoke: Invoke, bikes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot that runs keeps an answer while the next generation is built: it is a hit at once after the change-over."""
+    from slotcache.cache import SlotCache
+    from slotcache.learning.rekey import Rekeying
+    from slotcache.parsing import watch
+    from slotcache.stores.sqlite import SqliteStore
+
+    shop, store = bikes / "shop", bikes / "answers.db"
+    monkeypatch.setattr(watch, "SECONDS", 0.0)
+    bot = SlotCache(watch.watching(shop), SqliteStore(store))
+    seen: list[str | None] = []
+    withdraw = Rekeying.withdraw
+
+    def fill_meanwhile(job: Rekeying) -> None:
+        until(lambda: bot.core.next_parser is not None, "the bot knows of the next generation")
+        seen.append(bot.get_or_call("how much is the deposit", lambda _: "Fifty.").answer)
+        withdraw(job)
+        seen.append(SlotCache(job._parser, SqliteStore(store)).get("what is the deposit").answer)
+
+    monkeypatch.setattr(Rekeying, "withdraw", fill_meanwhile)
+    text = (shop / "domain.yaml").read_text()
+    (shop / "domain.yaml").write_text(text.replace("deposit: [deposit~]", "deposit: [deposit~, security]"))
+    assert invoke("rekey", "--domain", shop, "--store", store, *SETTLED).exit_code == 0
+    assert seen == ["Fifty.", "Fifty."]
+    assert json.loads((bikes / "versions" / "next.json").read_text()) == {}

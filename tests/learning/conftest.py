@@ -20,7 +20,14 @@ from slotcache.learning.heads import Settings
 from slotcache.learning.retrain import Ended, Hooks, Job, run
 from slotcache.model_files import EncoderShape
 from slotcache.parsing.ngrams import Ngrams
+from slotcache.stores.base import Store
+from slotcache.stores.memory import MemoryStore
+from slotcache.stores.sqlite import SqliteStore
 from tests.conftest import write_tiny_encoder
+from tests.servers import server
+from tests.stores.redis_stores import open_at, prefix
+
+__all__ = ["open_at", "prefix", "server"]
 
 LIBRARY = load_domain(Path(__file__).parent.parent / "domains" / "library.yaml")
 OPENERS = ("", "hello ", "hey ", "hi ", "thanks ")
@@ -76,6 +83,17 @@ def hooks(**changes: Any) -> Hooks:
 
 def encoder_folder(root: Path, texts: Iterable[str]) -> tuple[Path, EncoderShape]:
     return root / "encoder", write_tiny_encoder(root / "encoder", texts)
+
+
+@pytest.fixture(params=["memory", "sqlite", "valkey"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Each kind of store in turn; Valkey is a server of its own."""
+    if request.param == "memory":
+        return MemoryStore()
+    if request.param == "sqlite":
+        return SqliteStore(tmp_path / "answers.db")
+    made: Store = request.getfixturevalue("open_at")(request.getfixturevalue("server").url)
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -15,13 +15,12 @@ from slotcache.domain.patches import patch_from, patched
 from slotcache.domain.schema import Domain
 from slotcache.entry import Selector
 from slotcache.events import Decision
-from slotcache.learning.rekey import Fate, Journal, Rekeying
+from slotcache.generations import Fate
+from slotcache.learning.rekey import Journal, Rekeying
 from slotcache.parsing.parser import Parser
 from slotcache.parsing.types import Owner
 from slotcache.policy import Policy
 from slotcache.stores.base import Store
-from slotcache.stores.memory import MemoryStore
-from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock
 from tests.learning.conftest import LIBRARY, NOW
 
@@ -74,11 +73,6 @@ class Desk:
     def served(self, text: str, scope: Scope = KIM) -> str | None:
         outcome = self.new.get(text, scope)
         return outcome.answer if outcome.decision is Decision.HIT else None
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "answers.db")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from slotcache.domain.loader import load_domain
 from slotcache.errors import ModelError
 from slotcache.parsing.parser import Parser
+from slotcache.parsing.upcoming import announce_next, load_next, retract_next
 from slotcache.parsing.watch import SECONDS, WatchingParser, watching
 
 LIBRARY = Path(__file__).parent.parent / "domains" / "library.yaml"
@@ -136,3 +137,52 @@ def test_watch_follows_a_folder_of_versions(
     monkeypatch.setattr("slotcache.parsing.parser.check_labels", lambda *_, **__: None)
     parser = watching(LIBRARY, model=root)
     assert (parser.version, parser.domain.name) == ("1", "library")  # type: ignore[attr-defined]
+
+
+def test_watch_knows_the_generation_that_is_being_built(versions: Versions, tmp_path: Path) -> None:
+    announced = tmp_path / "next.json"
+    upcoming = Parser(versions.domain)
+    upcoming.version = "2"
+    parser = WatchingParser(
+        versions.load,
+        [versions.pointer],
+        announced=[announced],
+        load_next=lambda: upcoming if announced.is_file() else None,
+        clock=lambda: versions.now,
+        background=False,
+    )
+    seen = [parser.next]
+    announced.write_text("{}")
+    versions.now += SECONDS
+    seen.append(parser.next)
+    versions.point("2")
+    versions.now += SECONDS
+    seen.append(parser.next)
+    assert seen == [None, upcoming, None]
+
+
+def test_watch_loads_an_announced_generation(tmp_path: Path) -> None:
+    announce_next(tmp_path, Parser(load_domain(LIBRARY)))
+    upcoming = load_next(LIBRARY, [tmp_path])
+    assert upcoming is not None
+    assert upcoming.domain_hash == Parser(load_domain(LIBRARY)).domain_hash
+
+
+def test_watch_loads_nothing_that_was_retracted(tmp_path: Path) -> None:
+    announce_next(tmp_path, Parser(load_domain(LIBRARY)))
+    retract_next(tmp_path, "library")
+    assert load_next(LIBRARY, [tmp_path]) is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "cut of",
+        "[]",
+        '{"library": {"folder": "", "generation": "of another domain file"}}',
+        '{"library": {"folder": "on another machine", "generation": ""}}',
+    ],
+)
+def test_watch_loads_no_other_generation_than_the_announced(tmp_path: Path, told: str) -> None:
+    (tmp_path / "next.json").write_text(told)
+    assert load_next(LIBRARY, [tmp_path]) is None
