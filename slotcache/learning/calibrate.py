@@ -2,14 +2,17 @@
 
 The learned reader may add a key (`alone`, `choose`) only from a probability at which the upper bound of its share of
 wrong keys stays below a stated risk; where the examples are too few to show that, it may not. It may take a key away
-(`veto`, `slot_veto`) from the lowest probability at which the upper bound of its share of wrong refusals does.
+(`veto`, `slot_veto`) from the lowest probability at which the upper bound of its share of wrong refusals does, or from
+where the model before it might, as long as the share that is seen allows it: a handful of new labels must not let
+through what was refused yesterday.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from slotcache.domain.schema import Domain
@@ -24,6 +27,8 @@ from slotcache.parsing.types import Parse
 
 NEVER: Final = 2.0
 """A bar that no probability reaches."""
+
+NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
 _GRID: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
 _OPEN: Final = Bars(veto=NEVER, scope=NEVER, slot_veto=NEVER, choose=0.0, alone=0.0)
@@ -64,6 +69,7 @@ def calibrate(
     examples: Sequence[Example],
     *,
     risks: Risks = DEFAULTS,
+    former: Mapping[str, float] = NOTHING,
     step: Callable[[Example], object] = lambda _: None,
 ) -> Bars:
     """Bars for a model folder.
@@ -73,15 +79,22 @@ def calibrate(
         domain: The domain it reads with.
         examples: Labelled examples it was not fitted on.
         risks: How often it may be wrong.
+        former: Bars of the model that it is to replace.
         step: Called with each example when it was looked at.
     """
     model = Model.load(folder, domain=domain.name)
     model.manifest = model.manifest.model_copy(update={"bars": asdict(_OPEN)})
     events = _observe(Parser(domain), Parser(domain, model), domain, examples, step)
-    usual = Bars()
+
+    def refusing(bar: str, chances: Sequence[float]) -> float:
+        found = _lowest_refusing(chances, events.right, risks, getattr(Bars(), bar))
+        before = former.get(bar, NEVER)
+        seen = sum(chance >= before for chance in chances)
+        return min(found, before) if seen <= risks.refused * events.right else found
+
     return Bars(
-        veto=_lowest_refusing(events.vetoes, events.right, risks, usual.veto),
-        slot_veto=_lowest_refusing(events.slot_vetoes, events.right, risks, usual.slot_veto),
+        veto=refusing("veto", events.vetoes),
+        slot_veto=refusing("slot_veto", events.slot_vetoes),
         choose=_lowest_adding(events.choose, risks),
         alone=_lowest_adding(events.alone, risks),
     )

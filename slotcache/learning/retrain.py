@@ -21,13 +21,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from slotcache.domain.loader import domain_hash
-from slotcache.domain.patches import OVERLAY, Patch, as_json, overlaid, patched
+from slotcache.domain.patches import OVERLAY, Patch, as_json, overlaid, patch_from, patched
 from slotcache.domain.schema import Domain
-from slotcache.errors import SlotcacheError
+from slotcache.errors import DomainError, LabelsError, SlotcacheError
 from slotcache.learning.base import Base, digest_of
 from slotcache.learning.calibrate import Risks, calibrate
 from slotcache.learning.gate import Bounds, Measured, Questions, Refusal, Verdict, compare, disputes, measure
-from slotcache.learning.heads import Floats, Settings, fit
+from slotcache.learning.heads import Floats, Settings, fit, well_said
 from slotcache.learning.labels import Labels, accept, read_labels
 from slotcache.learning.model_writer import amend, assemble
 from slotcache.learning.promotion import PARENT, WORK, install, keep, switch
@@ -166,6 +166,8 @@ def run(
         [*carried, *rows], lambda patch: patched(job.domain, patch), base=job.base.examples, patches=patches
     )
     domain = patched(job.domain, labels.patch)
+    if not labels.patch.empty:
+        _prove(domain, job.domain, [*carried, *rows])
     digest = _digest(job, labels)
     if job.champion is not None and read_manifest(job.champion).provenance.get("inputs") == digest:
         return Result(Ended.NOTHING_NEW, read_manifest(job.champion).version, job.champion, labels, {})
@@ -181,6 +183,20 @@ def run(
     place = promote(job.root, folder, domain, champion=job.champion, hooks=hooks)
     shutil.rmtree(stages.work, ignore_errors=True)
     return Result(Ended.PROMOTED, version, place, labels, verdict)
+
+
+def _prove(domain: Domain, plain: Domain, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Read with an extended domain once, before minutes are spent on it; what cannot be read with names its row."""
+    try:
+        Parser(domain)
+    except DomainError as error:
+        problems = []
+        for where, row in ((where, row) for where, row in rows if "patch" in row):
+            try:
+                Parser(patched(plain, patch_from(row["patch"], where=where)))
+            except DomainError as found:
+                problems.append(f"{where}: patch: {found}")
+        raise LabelsError("\n".join(["labels cannot be used", *(problems or [f"patch: {error}"])])) from None
 
 
 def promote(root: Path, folder: Path, domain: Domain, *, champion: Path | None, hooks: Hooks) -> Path:
@@ -227,12 +243,24 @@ class _Stages:
         if (folder / MANIFEST).is_file():
             return folder
         shape = verify(self.job.encoder).encoder
-        closed = frozenset(n for n, s in self.domain.slots.items() if s.type == "closed" and not s.everywhere)
+        closed = [n for n, s in self.domain.slots.items() if s.type == "closed" and not s.everywhere]
+        slots = well_said(self.fitted, closed)
+        self.hooks.report("reading examples", len(self.fitted) + len(self.kept))
         encode = _Remembered(Encoder(self.job.encoder, shape), self.work, self._encoder_digest(), self.hooks).many
-        settings = Settings(**{**_fields(self.job.settings), "slots": closed})
+        settings = Settings(**{**_fields(self.job.settings), "slots": slots})
+        told: set[str] = set()
+
+        def fitting(name: str) -> None:
+            what, _, slot = name.partition(" ")
+            if what not in told and what != "vectors":
+                told.add(what)
+                self.hooks.report("fitting the slots" if slot else f"fitting the {what}", len(slots) if slot else 0)
+            if slot:
+                self.hooks.step(slot)
+
         # On one thread sums have one order, so that the same inputs give the same weights; and bots beside it breathe.
         with threadpool_limits(limits=1):
-            heads = fit(self.fitted, self.kept, encode, settings=settings, report=self._fitting)
+            heads = fit(self.fitted, self.kept, encode, settings=settings, report=fitting)
         assemble(
             self.job.encoder,
             folder,
@@ -244,15 +272,13 @@ class _Stages:
         )
         return folder
 
-    def _fitting(self, name: str) -> None:
-        self.hooks.report(f"fitting {name}", 0)
-
     def calibrated(self, folder: Path) -> None:
         """Set the bars, and put the accepted labels and additions to the domain beside the model."""
         if read_manifest(folder).bars:
             return
         self.hooks.report("calibrating", len(self.kept))
-        bars = calibrate(folder, self.domain, self.kept, risks=self.job.risks, step=self.hooks.step)
+        former = read_manifest(self.job.champion).bars if self.job.champion else {}
+        bars = calibrate(folder, self.domain, self.kept, risks=self.job.risks, former=former, step=self.hooks.step)
         files = {LABELS: "".join(json.dumps(row, sort_keys=True) + "\n" for row in self.labels.rows())}
         if not self.labels.patch.empty:
             files[OVERLAY] = as_json(self.labels.patch)
@@ -348,7 +374,6 @@ class _Remembered:
 
     def many(self, texts: Sequence[str]) -> Floats:
         """Unit vectors of texts, shape (texts, width)."""
-        self._hooks.report("reading examples", len(texts))
         chunks = [self._chunk(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
         return np.concatenate(chunks) if chunks else self._encoder.many([])
 
@@ -407,5 +432,3 @@ def _write(path: Path, content: object) -> None:
     beside = path.with_suffix(f".{os.getpid()}.new")
     beside.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     beside.replace(path)
-
-

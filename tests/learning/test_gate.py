@@ -108,3 +108,11 @@ def test_base_split_is_the_same_twice_and_forgets_no_intent() -> None:
     first, second = split(examples(), seed=1), split(reversed(examples()), seed=1)
     assert [{e.text for e in part} for part in first] == [{e.text for e in part} for part in second]
     assert all({e.intent for e in part} == {e.intent for e in examples()} for part in first)
+
+
+@pytest.mark.parametrize(("former", "expected"), [(0.6, 0.6), (0.95, 0.9)])
+def test_calibrate_holds_on_to_a_stricter_bar_of_the_model_before(
+    champion: Path, former: float, expected: float
+) -> None:
+    """These few examples alone would set it at 0.9; none of them is refused wrongly at either bar."""
+    assert calibrate(champion, LIBRARY, examples(), former={"veto": former}).veto == expected

@@ -13,7 +13,7 @@ import pytest
 
 from slotcache.errors import ModelError
 from slotcache.learning.examples import Example
-from slotcache.learning.heads import Floats, Settings, fit
+from slotcache.learning.heads import Floats, Settings, fit, well_said
 from slotcache.learning.model_writer import graph, train_heads
 from slotcache.model_files import read_manifest, verify
 from slotcache.parsing.learned import Model
@@ -159,3 +159,11 @@ def test_train_heads_refuses_a_damaged_base(tiny_model: Path) -> None:
     (tiny_model / "encoder.onnx").write_bytes(b"")
     with pytest.raises(ModelError, match="damaged"):
         retrain(tiny_model, tiny_model.parent / "2")
+
+
+@pytest.mark.parametrize(
+    ("spoken_of", "examples", "kept"), [(30, 3000, True), (29, 3000, False), (2, 100, True), (1, 100, False)]
+)
+def test_heads_only_for_slots_that_enough_examples_speak_of(spoken_of: int, examples: int, kept: bool) -> None:
+    said = [Example(str(at), "intent", {"medium": "book"} if at < spoken_of else {}) for at in range(examples)]
+    assert well_said(said, ["medium"]) == (frozenset({"medium"}) if kept else frozenset())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from slotcache.errors import LabelsError
 from slotcache.evaluation.pairs import Pair
 from slotcache.learning.base import Base
 from slotcache.learning.gate import Bounds
@@ -184,3 +185,24 @@ def test_retrain_has_base_pairs_at_the_gate(make_job: MakeJob, base: Base) -> No
 
 def _library_file() -> Path:
     return Path(__file__).parent.parent / "domains" / "library.yaml"
+
+
+def test_retrain_names_the_addition_that_cannot_be_read_with_before_it_trains(make_job: MakeJob) -> None:
+    stages: list[str] = []
+    given = rows(SYNONYM, {"patch": {"rewrites": {"fat fingered": "mistyped"}}})
+    with pytest.raises(LabelsError, match=r"labels\.jsonl:2: patch: .*must be one word"):
+        run(make_job(), given, hooks=hooks(report=lambda what, _: stages.append(what)))
+    assert stages == []
+
+
+def test_retrain_reports_each_stage_once(make_job: MakeJob) -> None:
+    stages: list[str] = []
+    run(make_job(), rows(*GOOD), dry_run=True, hooks=hooks(report=lambda what, _: stages.append(what)))
+    assert stages == [
+        "reading examples",
+        "fitting the intent",
+        "fitting the slots",
+        "calibrating",
+        "judging the model in use",
+        "judging the new model",
+    ]
