@@ -14,6 +14,7 @@ from typing import Final
 from slotcache import errors
 from slotcache.address import Address, Namespace, Scope, digest, injective
 from slotcache.answers import Answer
+from slotcache.concealment import Concealed
 from slotcache.conversation import points_back
 from slotcache.entry import Entry, Origin
 from slotcache.errors import Abstain, NotStored
@@ -112,6 +113,7 @@ def admit(
     generation: str = "",
     personal: bool = False,
     personal_prompt: bool = False,
+    concealed: Concealed | None = None,
 ) -> Admitted | Bypass:
     """Where a question may be looked up, or why the cache takes no part.
 
@@ -123,6 +125,7 @@ def admit(
         generation: Which parser read the question.
         personal: Whether the question holds personal data.
         personal_prompt: Whether the varying parts of the prompt do.
+        concealed: What concealing its personal data came to, where the operator wants that; `parse` is its reading.
     """
     key = parse.key
     if parse.abstain is Abstain.INTENT_OFF:
@@ -138,6 +141,7 @@ def admit(
         return Bypass(errors.Bypass.NO_CUSTOMER)
 
     alone = stands_alone(parse, key, policy)
+    extra = scope.extra if concealed is None or not concealed.digest else (("", concealed.digest), *scope.extra)
     namespace = Namespace(
         tenant=scope.tenant,
         locale=scope.locale,
@@ -147,7 +151,7 @@ def admit(
         context=digest(scope.context) if scope.context and not alone else "",
         owner=owner.value,
         customer=(scope.customer or "") if owner is Owner.CUSTOMER else "",
-        extra=injective(part for pair in scope.extra for part in pair).decode("utf-8", "backslashreplace"),
+        extra=injective(part for pair in extra for part in pair).decode("utf-8", "backslashreplace"),
         generation=generation,
     )
     # Every reader of a verbatim key has typed every word that the model saw: nothing in it is somebody else's story.
@@ -155,12 +159,15 @@ def admit(
     # What was said before may have shaped the answer, and who reads it at this address need not have said it.
     left_out = alone and bool(scope.context) and not scope.context_judged
     fillable = clean and not left_out and not (owner is Owner.SHARED and personal_prompt)
+    not_fillable = None if fillable else NotStored.NOT_FILLABLE
+    if concealed is not None and not concealed.alike:
+        not_fillable = NotStored.NOT_REDACTABLE
     live = parse.owner is Owner.NEVER and not key.is_verbatim
     return Admitted(
         Address.of(namespace, key, parse.fingerprint),
         owner,
         policy.live_ttl[key.intent] if live else policy.life_of(key.intent, owner),
-        None if fillable else NotStored.NOT_FILLABLE,
+        not_fillable,
         prompt.varying,
     )
 

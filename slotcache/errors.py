@@ -107,6 +107,7 @@ class NotStored(StrEnum):
     """Why an answer was handed to its asker but not kept for others."""
 
     NOT_FILLABLE = "not_fillable"
+    NOT_REDACTABLE = "not_redactable"
     PERSONAL_ANSWER = "personal_answer"
     INCOMPLETE_ANSWER = "incomplete_answer"
     REFUSED_ANSWER = "refused_answer"
@@ -180,6 +181,10 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Bypass.STORE_UNAVAILABLE: "The store did not answer in time; the model's answer went to its asker alone.",
     Bypass.PARSER_FAILED: "The parser failed; the model was called and the failure counted.",
     NotStored.NOT_FILLABLE: "It may read a shared key but not fill it: not every word is accounted for by code.",
+    NotStored.NOT_REDACTABLE: (
+        "Without the personal data or the long number in it the question reads differently, and stored questions are "
+        "to hold none."
+    ),
     NotStored.PERSONAL_ANSWER: "The answer holds personal data.",
     NotStored.INCOMPLETE_ANSWER: "The answer was cut off.",
     NotStored.REFUSED_ANSWER: "The model refused.",

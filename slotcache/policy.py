@@ -11,6 +11,7 @@ from slotcache.errors import ConfigurationError
 from slotcache.parsing.types import Owner
 from slotcache.prompts import PromptTemplate
 
+_SHORTEST_SECRET: Final = 16
 HOUR: Final = 3600.0
 DAY: Final = 24 * HOUR
 
@@ -37,6 +38,9 @@ class Policy:
         prompts: Templates of the system prompts in use.
         undeclared_prompts: How many different undeclared prompts a tenant may use before they count as varying.
         prompt_window: For how long an undeclared prompt is remembered.
+        redaction_secret: When given, stored questions hold typed placeholders in place of personal data, and keys
+            stand-ins; a digest made with this secret keeps one customer's order numbers apart. At least 16 characters,
+            the same in all processes that share a store; another one leaves those answers unread.
         public: Texts such as the shop's own phone number and e-mail address, which are nobody's personal data.
         lease: For how long one caller may be filling a key.
         wait: For how long another caller waits for it.
@@ -59,6 +63,7 @@ class Policy:
     prompts: tuple[PromptTemplate, ...] = ()
     undeclared_prompts: int = 1
     prompt_window: float = HOUR
+    redaction_secret: str = field(default="", repr=False)
     public: tuple[str, ...] = ()
     lease: float = 60.0
     wait: float = 30.0
@@ -76,6 +81,8 @@ class Policy:
         wrong = [f"{name} is {value!r}" for name, value in positive.items() if not 0 < value < float("inf")]
         if wrong:
             raise ConfigurationError(f"policy: {', '.join(wrong)}; it must be a number above 0")
+        if self.redaction_secret and len(self.redaction_secret) < _SHORTEST_SECRET:
+            raise ConfigurationError(f"policy: redaction_secret needs {_SHORTEST_SECRET} characters or more")
         if self.max_waiters < 0:
             raise ConfigurationError(f"policy: max_waiters is {self.max_waiters}; it must be 0 or more")
 

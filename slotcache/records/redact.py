@@ -7,12 +7,12 @@ customer's was: the same intent and slots, and for a number its stand-in instead
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from slotcache.key import Key
-from slotcache.parsing.personal import REFERENCE, PersonalFinder, canonical_reference
+from slotcache.parsing.personal import REFERENCE, Personal, PersonalFinder, canonical_reference
 
 _NAMES: Final = {REFERENCE: "order_number"}
 """Placeholders whose name differs from their kind."""
@@ -34,6 +34,10 @@ _PLACEHOLDER: Final = re.compile(rf"<({'|'.join(_STAND_INS)})(?:_([2-9]|[1-9]\d)
 
 # What the expressions of the domain let through and still may be somebody's: long numbers, and whatever holds an @.
 _LEFT_OVER: Final = re.compile(r"(?P<email>\S*@\S*)|(?<![\w<])(?P<number>\+?\d(?:[\d ().-]{3,20})\d)(?![\w>])")
+_NAME: Final = "name"
+_FAMILY_NAME: Final = re.compile(
+    r"(?:\s+(?:(?:van|von|de|del|da|der|den|di|la|le|bin|al|el)\s+){0,3}(?!I['’])[^\W\d_a-z][\w'’-]+){1,3}"
+)
 _LONGEST: Final = 2_000
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _WORD: Final = re.compile(r"\w+")
@@ -48,12 +52,14 @@ class Redacted:
         kinds: Kinds that were replaced.
         references: Canonical reference as it stood in the key -> canonical stand-in.
         words: Lower-case words of what was replaced; they must not be kept elsewhere either.
+        values: What was replaced, in order: its kind and the value itself, in one spelling.
     """
 
     text: str
     kinds: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
+    values: tuple[tuple[str, str], ...] = ()
 
     def hides(self, word: str) -> bool:
         """Whether a word of the utterance belongs to what was replaced."""
@@ -85,9 +91,10 @@ class Redactor:
         kinds: list[str] = []
         references: dict[str, str] = {}
         words: set[str] = set()
+        values: list[tuple[str, str]] = []
         parts = []
         at = 0
-        for piece in self._finder.find(text):
+        for piece in _whole_names(self._finder.find(text), text):
             name = _NAMES.get(piece.kind, piece.kind)
             value = canonical_reference(piece.value) if piece.kind == REFERENCE else piece.value
             # The same number twice is one number; two numbers stay two.
@@ -98,11 +105,23 @@ class Redactor:
             # The sign belongs to the number, whether or not the expression that found it says so.
             parts += [text[at : piece.start].removesuffix("#"), placeholder]
             kinds.append(piece.kind)
+            values.append((piece.kind, _one_spelling(value)))
             words.update(_WORD.findall(piece.value.lower()))
             at = piece.end
-        redacted = _LEFT_OVER.sub(lambda found: f"<{found.lastgroup}>", "".join([*parts, text[at:]]))
-        kinds += [str(found.lastgroup) for found in _LEFT_OVER.finditer("".join([*parts, text[at:]]))]
-        return Redacted(redacted, tuple(dict.fromkeys(kinds)), references, frozenset(words))
+        known_gone = "".join([*parts, text[at:]])
+        redacted = _LEFT_OVER.sub(lambda found: f"<{found.lastgroup}>", known_gone)
+        for found in _LEFT_OVER.finditer(known_gone):
+            kinds.append(str(found.lastgroup))
+            values.append((str(found.lastgroup), _one_spelling(found[0])))
+            words.update(_WORD.findall(found[0].lower()))
+        return Redacted(redacted, tuple(dict.fromkeys(kinds)), references, frozenset(words), tuple(values))
+
+
+def _whole_names(pieces: list[Personal], text: str) -> Iterator[Personal]:
+    """The same pieces, with the family name where the expressions of the domain stop at the first one."""
+    for piece, following in zip(pieces, [*(piece.start for piece in pieces[1:]), len(text)], strict=False):
+        more = _FAMILY_NAME.match(text, piece.end, following) if piece.kind == _NAME else None
+        yield piece if more is None else piece._replace(end=more.end(), value=text[piece.start : more.end()])
 
 
 def readable(text: str) -> str:
@@ -112,6 +131,10 @@ def readable(text: str) -> str:
     'where is order 100200300?'
     """
     return _PLACEHOLDER.sub(lambda found: _stand_in(found[1], int(found[2] or 1)), text)
+
+
+def _one_spelling(value: str) -> str:
+    return " ".join(value.casefold().split())
 
 
 def _stand_in(name: str, number: int) -> str:

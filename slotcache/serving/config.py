@@ -225,6 +225,7 @@ class Rules(Part):
     verbatim_owner: Literal["customer", "shared"] | None = None
     undeclared_prompts: int = Field(default=1, ge=1)
     prompt_window: Seconds = 3_600.0
+    redaction_secret: str = Field(default="", repr=False)
     public: tuple[str, ...] = ()
     lease: Seconds = 60.0
     wait: Seconds = 30.0
