@@ -182,8 +182,8 @@ EXPLANATIONS: Final[dict[StrEnum, str]] = {
     Bypass.PARSER_FAILED: "The parser failed; the model was called and the failure counted.",
     NotStored.NOT_FILLABLE: "It may read a shared key but not fill it: not every word is accounted for by code.",
     NotStored.NOT_REDACTABLE: (
-        "Without the personal data or the long number in it the question reads differently, and stored questions are "
-        "to hold none."
+        "Stored questions are to hold no personal data, and without it this one reads differently, or an unknown word "
+        "in it may be a name."
     ),
     NotStored.PERSONAL_ANSWER: "The answer holds personal data.",
     NotStored.INCOMPLETE_ANSWER: "The answer was cut off.",
