@@ -10,12 +10,19 @@ from slotcache.parsing.normalise import Token
 
 
 def absorb_trailing(
-    cover: Sequence[Span], tokens: Sequence[Token], facet: str, trailing: Collection[str], conjunctions: Collection[str]
+    cover: Sequence[Span],
+    tokens: Sequence[Token],
+    facet: str,
+    trailing: Collection[str],
+    *,
+    passive: Collection[str],
+    conjunctions: Collection[str],
 ) -> list[Span]:
     """Turn a facet that only continues the question before it into a filler.
 
     In "how many books can I borrow" the second facet (can I) is part of the first question (how many); in "how many are
-    there and can I borrow one" it is a question of its own.
+    there and can I borrow one" it is a question of its own. A `passive` value asks nothing that could be continued: in
+    "is cancelling it an option" the option is what is asked.
     """
     settled: list[Span] = []
     asked: Span | None = None
@@ -27,7 +34,7 @@ def absorb_trailing(
             if not joined and tokens[span.start].clause == tokens[asked.start].clause:
                 settled.append(Span(span.start, span.end, (FILLER,), span.used))
                 continue
-        if values and not values <= set(trailing):
+        if values and not values <= {*trailing, *passive}:
             asked = span
         settled.append(span)
     return settled

@@ -89,6 +89,7 @@ class Reader:
         self._lexicon = lexicon
         facet = domain.slots.get(domain.facet)
         self._trailing = frozenset(facet.trailing) if facet else frozenset()
+        self._passive = frozenset(facet.weak) if facet else frozenset()
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
@@ -175,7 +176,14 @@ class Reader:
 
         "can we ..." asks whether, and is also about us.
         """
-        settled = absorb_trailing(chosen, tokens, self._domain.facet, self._trailing, self._domain.conjunctions)
+        settled = absorb_trailing(
+            chosen,
+            tokens,
+            self._domain.facet,
+            self._trailing,
+            passive=self._passive,
+            conjunctions=self._domain.conjunctions,
+        )
         for span in spans:
             senses = tuple(sense for sense in span.senses if sense.kind == "slot" and sense.name in self._everywhere)
             if senses and not any(span.start == other.start and span.end == other.end for other in chosen):
