@@ -1,4 +1,4 @@
-"""With a redaction secret no byte of any store holds what a question said about somebody, and hits stay as they were."""
+"""With a redaction secret no byte of any store holds what a question said about somebody; hits stay as they were."""
 
 from __future__ import annotations
 
