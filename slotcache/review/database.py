@@ -51,8 +51,9 @@ CREATE TABLE queue (
     reported REAL NOT NULL,
     body TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX queue_order ON queue (priority DESC, id) WHERE open;
-CREATE INDEX queue_why ON queue (why, priority DESC, id) WHERE open;
+CREATE INDEX queue_order ON queue (priority DESC, id, open) WHERE open;
+CREATE INDEX queue_why ON queue (why, priority DESC, id, open) WHERE open;
+CREATE INDEX queue_text ON queue (text, why, priority, id);
 CREATE TABLE answers (
     name TEXT NOT NULL,
     digest TEXT NOT NULL,

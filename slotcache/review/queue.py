@@ -130,10 +130,11 @@ class Queue:
             where, values = ["text LIKE ? ESCAPE '\\'"], [f"%{_literal(search)}%"]
         if why is not None:
             where, values = [*where, "why = ?"], [*values, why.value]
+        # The ids come out of an index alone; whole rows are read only for what is shown.
+        ids = f"SELECT id FROM queue WHERE {' AND '.join(where)} ORDER BY priority DESC, id LIMIT ? OFFSET ?"
         with self._database.reading() as db:
             found = db.execute(
-                f"SELECT {_COLUMNS} FROM queue WHERE {' AND '.join(where)} ORDER BY priority DESC, id LIMIT ? OFFSET ?",
-                (*values, most, first),
+                f"SELECT {_COLUMNS} FROM queue WHERE id IN ({ids}) ORDER BY priority DESC, id", (*values, most, first)
             )
             return [_item(row) for row in found]
 
