@@ -100,7 +100,7 @@ def let_in(sight: Sight) -> Cause:
         return Cause(Stage.FILL, "read by code alone", (intent,))
     top, chance = sight.intents[0]
     if top == OUT_OF_SCOPE:
-        return Cause(Stage.AGREEMENT, "below the bar", (f"{intent} against out of scope {chance:.0%}",))
+        return Cause(Stage.AGREEMENT, "learned reader not heeded", (f"{intent} against out of scope {chance:.0%}",))
     return Cause(Stage.CLASSIFY, "taken for an intent", (f"{top} {chance:.0%}",))
 
 
@@ -120,7 +120,7 @@ def misread(sight: Sight, intent: str, slots: Mapping[str, str]) -> Cause:
         chances = dict(sight.intents)
         told = (f"{sight.parse.intent}, not {intent}",)
         if sight.intents and sight.intents[0][0] == intent:
-            return Cause(Stage.AGREEMENT, "below the bar", (f"{told[0]} {chances[intent]:.0%}",))
+            return Cause(Stage.AGREEMENT, "learned reader not heeded", (f"{told[0]} {chances[intent]:.0%}",))
         if sight.proposed is not None and intent not in sight.proposed:
             return Cause(Stage.PROPOSE, "not proposed", told)
         return Cause(Stage.CLASSIFY, "another intent", told)

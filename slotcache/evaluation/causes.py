@@ -107,8 +107,9 @@ def _out_of_scope(parse: Parse, trace: Trace) -> Cause:
         return Cause(Stage.AGREEMENT, "out of scope against a reading", (standing[0].intent,))
     if trace.learned is not None and trace.learned.intents[0][0] == OUT_OF_SCOPE:
         return Cause(Stage.CLASSIFY, "out of scope", _left_over(parse, trace))
-    meant = sorted({at for span in trace.cover if not span.is_filler for at in span.used})
-    return Cause(Stage.FILL, "no frame", tuple(trace.tokens[at].norm for at in meant))
+    meant = [span for span in trace.cover if not span.is_filler]
+    phrases = tuple(" ".join(trace.tokens[at].norm for at in sorted(span.used)) for span in meant)
+    return Cause(Stage.FILL, "no frame", phrases)
 
 
 def _residue(parse: Parse, trace: Trace) -> Cause:

@@ -64,7 +64,8 @@ def vetoes(
 
 def _guards(a: Sight, b: Sight) -> tuple[set[str], bool]:
     """Classes of the guard that keep a pair apart, and whether something else does, too."""
-    if a.keyed and b.keyed and a.parse.key == b.parse.key and a.parse.fingerprint == b.parse.fingerprint:
+    # Live questions of one key are kept apart by their owner, and equal words meet under a verbatim key.
+    if a.parse.key is not None and a.parse.key == b.parse.key and a.parse.fingerprint == b.parse.fingerprint:
         return set(), False
     causes = missed(a, b)
     blocked = {name for cause in causes for name in _names(cause)}

@@ -49,3 +49,9 @@ def test_vetoes_count_what_a_class_blocks_and_keeps_apart(found: PairAnalysis) -
 
 def test_vetoes_a_pair_that_meets_is_blocked_by_nothing(found: PairAnalysis) -> None:
     assert sum(veto.blocked.count for veto in found.vetoes) == len(found.missed)
+
+
+def test_vetoes_a_pair_that_meets_by_its_own_words_is_blocked_by_nothing(seen) -> None:
+    pair = Pair("zeppelin", "Zeppelin?", True)
+    found = analyse([pair], {text: seen(text) for text in texts_of([pair])})
+    assert (found.report.same_customer.hits.count, found.vetoes) == (1, ())

@@ -129,7 +129,11 @@ def test_blame_leaked_names_the_intent() -> None:
         pytest.param(BOOK, "renew_loan", {}, "fill finer by medium", id="more than the label says"),
         pytest.param(BOOK, "fines", {}, "classify another intent", id="another intent"),
         pytest.param(
-            replace(BOOK, intents=(("fines", 0.7),)), "fines", {}, "agreement below the bar", id="the learned one knew"
+            replace(BOOK, intents=(("fines", 0.7),)),
+            "fines",
+            {},
+            "agreement learned reader not heeded",
+            id="the learned one knew",
         ),
         pytest.param(replace(BOOK, proposed=frozenset()), "fines", {}, "propose not proposed", id="never proposed"),
         pytest.param(
