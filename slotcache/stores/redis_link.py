@@ -20,7 +20,7 @@ from redis import Redis, RedisCluster
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
 from redis.connection import ConnectionPool, UnixDomainSocketConnection
-from redis.exceptions import AuthenticationError, ConnectionError, NoScriptError, OutOfMemoryError
+from redis.exceptions import AuthenticationError, ConnectionError, NoScriptError, OutOfMemoryError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
@@ -41,6 +41,8 @@ _NO_NOTICES: Final[dict[str, Any]] = (
     if find_spec("redis.maint_notifications")
     else {}
 )
+_OLDER: Final = 2
+_NO_RESP3: Final = ("HELLO", "NOPROTO")
 _TAKES_NO_WRITES: Final = ("OOM ", "MISCONF ", "NOREPLICAS ")
 
 
@@ -62,6 +64,7 @@ class RedisLink:
         self.url = url
         self._prepare = prepare
         self._ready = False
+        self._protocol = url.options.protocol
         self._turns = threading.BoundedSemaphore(url.options.max_connections)
         self._connecting = threading.Lock()
         self._client: Client | None = None
@@ -127,12 +130,24 @@ class RedisLink:
                 raise
             except ConnectionError:
                 return work(self._connected())
+            except ResponseError as error:
+                if not self._knows_no_hello(error):
+                    raise
+                return work(self._connected())
         except StoreUnavailable:
             raise
         except Exception as error:  # redis-py raises more kinds than its own while servers come and go
             raise self._failure(error) from error
         finally:
             self._turns.release()
+
+    def _knows_no_hello(self, error: ResponseError) -> bool:
+        """Whether the server, or a proxy before it, speaks RESP2 only; from now on it is asked for nothing else."""
+        if self._protocol == _OLDER or not any(sign in str(error).upper() for sign in _NO_RESP3):
+            return False
+        self._protocol = _OLDER
+        self._drop()
+        return True
 
     def _failure(self, error: Exception) -> StoreUnavailable:
         text = str(error)
@@ -171,19 +186,19 @@ class RedisLink:
             raise StoreUnavailable(f"{self.url.shown}: another thread is still connecting")
         try:
             if self._client is None:
-                self._client = _connect(self.url, self._greet)
+                self._client = _connect(self.url, self._greet, self._protocol)
             return self._client
         finally:
             self._connecting.release()
 
 
-def _connect(url: RedisUrl, greet: Callable[[Any], None]) -> Client:
+def _connect(url: RedisUrl, greet: Callable[[Any], None], protocol: int) -> Client:
     options = url.options
     never = Retry(NoBackoff(), 0)
     common: dict[str, Any] = {
         "username": url.username,
         "password": url.password,
-        "protocol": options.protocol,
+        "protocol": protocol,
         **_NO_NOTICES,
         **_sockets(url),
     }
@@ -206,7 +221,7 @@ def _connect(url: RedisUrl, greet: Callable[[Any], None]) -> Client:
         host, port = url.nodes[0]
         return Redis(host=host, port=port, **common)
     login = {"username": options.sentinel_username, "password": options.sentinel_password}
-    asking = {**login, "retry": never, **_sockets(url)}
+    asking = {**login, "protocol": protocol, "retry": never, **_sockets(url)}
     sentinel = Sentinel(url.nodes, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
     return sentinel.master_for(url.service, **common)  # type: ignore[no-untyped-call]
 

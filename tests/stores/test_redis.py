@@ -10,7 +10,7 @@ from tests.stores.contract import BoundedStoreContract, SharedStoreContract, Sto
 from tests.stores.redis_stores import Open
 
 pytestmark = pytest.mark.server
-KINDS = ["valkey", "redis", "cluster", "sentinel"]
+KINDS = ["valkey", "redis", "redis-6.2", "cluster", "sentinel"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -20,10 +20,11 @@ class TestRedisStore(StoreContract):
         return open_at(shared(kind).url, timeout=5)
 
 
+@pytest.mark.parametrize("kind", ["valkey", "redis-6.2"])
 class TestRedisStoreWithTheOlderProtocol(StoreContract):
     @pytest.fixture
-    def store(self, open_at: Open) -> Store:
-        return open_at(shared("valkey").url, protocol=2, timeout=5)
+    def store(self, kind: str, open_at: Open) -> Store:
+        return open_at(shared(kind).url, protocol=2, timeout=5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +34,7 @@ class TestSharedRedisStore(SharedStoreContract):
         return open_at(shared(kind).url, timeout=5), open_at(shared(kind).url, timeout=5)
 
 
-@pytest.mark.parametrize("kind", ["valkey", "cluster"])
+@pytest.mark.parametrize("kind", ["valkey", "redis-6.2", "cluster"])
 class TestFullRedisStore(BoundedStoreContract):
     @pytest.fixture
     def small(self, kind: str, open_at: Open) -> Store:

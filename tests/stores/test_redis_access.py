@@ -18,7 +18,7 @@ from slotcache.entry import Selector
 from slotcache.errors import StoreError, StoreUnavailable
 from slotcache.stores.base import PutResult
 from slotcache.stores.redis import RedisStore
-from tests.servers import HOST, Proxy, Server, make_certificates, redis_binary, shared
+from tests.servers import HOST, Proxy, Server, make_certificates, oldest_redis_binary, redis_binary, shared
 from tests.stores.contract import NOW, entry, lease_for, quarantine
 from tests.stores.redis_stores import Open
 
@@ -99,6 +99,24 @@ def test_redis_sentinels_and_servers_with_passwords() -> None:
     assert store.put(entry()) is PutResult.STORED
     store.retire(entry().id, reason="done", now=NOW)
     store.close()
+
+
+@pytest.fixture(params=["valkey", "redis-6.2"])
+def without_hello(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Address of a server that knows the older protocol only, as some proxies do."""
+    made = Server(binary=oldest_redis_binary() if request.param == "redis-6.2" else None)
+    made.append('rename-command HELLO ""')
+    made.start(ping=False)
+    with contextlib.closing(made.client(protocol=2)) as client:
+        made.wait(client)
+    yield made.url
+    made.dispose()
+
+
+def test_redis_server_without_the_newer_protocol_is_spoken_to_in_the_older(without_hello: str, open_at: Open) -> None:
+    store = open_at(without_hello, protocol=3)
+    assert store.put(entry()) is PutResult.STORED
+    assert tuple(store.get(entry().cell)) == (entry(),)
 
 
 @pytest.fixture(scope="module")
