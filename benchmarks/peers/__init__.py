@@ -1,0 +1,1 @@
+"""slotcache beside caches that compare vectors: same encoder, same machine, same questions."""
