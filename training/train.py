@@ -54,10 +54,27 @@ DEFAULT: Final = Recipe(
 )
 
 
-def run(out: Path, recipe: Recipe, *, work: Path, domain: str, bf16: bool) -> Manifest:
-    """Run all stages that are not done and return the manifest of the new model."""
-    corpus = data.load()
-    known = load_domain(domain)
+def run(
+    out: Path,
+    recipe: Recipe,
+    *,
+    work: Path,
+    domain: str | Domain,
+    bf16: bool,
+    corpus: data.Corpus | None = None,
+) -> Manifest:
+    """Run all stages that are not done and return the manifest of the new model.
+
+    Args:
+        out: Folder of the new model; its name is the version.
+        recipe: What decides the encoder's weights, beside the data.
+        work: Folder of finished stages.
+        domain: The domain that the labels belong to, or its name or path.
+        bf16: Whether to multiply in bfloat16.
+        corpus: The training text; what ships when None.
+    """
+    corpus = data.load() if corpus is None else corpus
+    known = domain if isinstance(domain, Domain) else load_domain(domain)
     data.check(corpus, known)
     numbers = targets.number(corpus.utterances)
     digest = _digest(corpus)
@@ -148,7 +165,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no digest")
 
 
-def _bf16_is_faster() -> bool:
+def bf16_is_faster() -> bool:
     """Whether this machine multiplies bfloat16 faster than float32."""
     first = torch.randn(2048, 384)
     second = torch.randn(384, 1536)
@@ -185,7 +202,7 @@ def main(arguments: list[str] | None = None) -> None:
         student=_with_epochs(DEFAULT.student, options.student_epochs),
         seed=options.seed,
     )
-    bf16 = _bf16_is_faster() if options.precision == "auto" else options.precision == "bf16"
+    bf16 = bf16_is_faster() if options.precision == "auto" else options.precision == "bf16"
     manifest = run(options.out, recipe, work=options.work, domain=options.domain, bf16=bf16)
     print(json.dumps(manifest.metrics, indent=1))
 

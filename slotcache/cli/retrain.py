@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slotcache.cli.options import DomainOption, JsonOption
-from slotcache.cli.training import RootOption, StagesShown, exit_code, guarded, show_result
+from slotcache.cli.training import (
+    LATENCY_MS,
+    DryRunOption,
+    EncoderFromOption,
+    LatencyOption,
+    RekeyedOption,
+    RootOption,
+    SeedOption,
+    StagesShown,
+    guarded,
+    make_job,
+    tell_and_exit,
+)
 
 if TYPE_CHECKING:
-    from slotcache.learning.retrain import Job, Result
+    from slotcache.domain.patches import Patch
+    from slotcache.learning.retrain import Job
 
 _EPILOG = """
 Exit status: 0 promoted, or nothing new, or (with --dry-run) would be promoted; 2 a wrong option or a domain that cannot
@@ -30,70 +44,45 @@ def retrain(
         list[Path] | None, typer.Option(help="Accepted additions to the domain (synonyms, fillers), YAML or JSON.")
     ] = None,
     domain: DomainOption = "order_support",
-    store: Annotated[
-        str | None, typer.Option(help="A store to re-key along with the switch, so that hits go on.")
-    ] = None,
+    store: RekeyedOption = None,
     out: RootOption = None,
-    encoder_from: Annotated[
-        Path | None, typer.Option(help="Model folder whose encoder is kept; the model in use when absent.")
-    ] = None,
+    encoder_from: EncoderFromOption = None,
     encoder: Annotated[
         bool, typer.Option("--encoder", help="Train the encoder anew as well: hours, from a checkout, with torch.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Fixes everything random.")] = 1,
-    latency_ms: Annotated[
-        float, typer.Option(min=0.1, help="95 % of the questions must be read within this time.")
-    ] = 50.0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Train and judge, and change nothing for readers.")
-    ] = False,
+    seed: SeedOption = 1,
+    latency_ms: LatencyOption = LATENCY_MS,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add labels, retrain the heads, recalibrate, judge beside the model in use, and promote or refuse."""
     from slotcache.cli.rekey import around_switch
-    from slotcache.domain.loader import load_domain
     from slotcache.domain.patches import read_patch
-    from slotcache.learning import places
-    from slotcache.learning.gate import Bounds
     from slotcache.learning.labels import read_labels
-    from slotcache.learning.retrain import Ended, Job, run
+    from slotcache.learning.new_encoder import recipe
+    from slotcache.learning.retrain import Ended, run
     from slotcache.model_files import promotion_root
     from slotcache.parsing.parser import Parser
 
-    loaded = load_domain(domain)
+    if encoder:
+        recipe()
     root = out if out is not None else promotion_root()
     with guarded(root):
         rows = [row for path in labels or [] for row in read_labels(path)]
         if review is not None:
             rows += _reviewed(review)
-        base = places.base_for(domain, loaded, seed=seed)
-        kept = _new_encoder(root, domain, seed) if encoder else places.encoder_for(loaded.name, root, encoder_from)
-        job = Job(
-            loaded,
-            base,
-            kept,
-            places.champion_for(loaded.name, root),
-            root,
-            bounds=Bounds(latency=latency_ms / 1e3),
-            seed=seed,
-        )
         patches = [read_patch(path) for path in patch or []]
-        with StagesShown(quiet=as_json) as stages, around_switch(store, root, loaded.name, stages) as hooks:
+        job = make_job(domain, root, encoder_from=encoder_from, seed=seed, latency_ms=latency_ms)
+        with StagesShown(quiet=as_json) as stages, around_switch(store, root, job.domain.name, stages) as hooks:
+            if encoder:
+                job = _with_new_encoder(job, rows, patches, stages)
             result = run(job, rows, patches=patches, dry_run=dry_run, hooks=hooks)
             if result.ended is Ended.NOTHING_NEW and not dry_run and store is not None:
                 # A run that was stopped after the switch left answers of the former generation behind.
                 parser = Parser.load(domain, model=root)
                 hooks.before_switch(parser)
                 hooks.after_switch(parser)
-    _tell(result, job, as_json=as_json)
-    raise typer.Exit(exit_code(result))
-
-
-def _tell(result: Result, job: Job, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({**result.as_dict(), "unfit_base_examples": len(job.base.unfit)}))
-    else:
-        show_result(result, unfit=job.base.unfit)
+    tell_and_exit(result, job, as_json=as_json)
 
 
 def _reviewed(store: Path) -> list[tuple[str, dict[str, object]]]:
@@ -103,26 +92,19 @@ def _reviewed(store: Path) -> list[tuple[str, dict[str, object]]]:
     return [(f"{store}:{at}", dict(row)) for at, row in enumerate(exported_rows(store), 1)]
 
 
-def _new_encoder(root: Path, domain: str, seed: int) -> Path:
-    """An encoder trained anew by the recipe of the checkout, which needs torch."""
-    import importlib
-    from dataclasses import replace
+def _with_new_encoder(
+    job: Job, rows: Sequence[tuple[str, Mapping[str, Any]]], patches: Sequence[Patch], stages: StagesShown
+) -> Job:
+    """The same job on an encoder that is trained first, on all that is labelled."""
+    from slotcache.learning.new_encoder import new_encoder
+    from slotcache.learning.retrain import accepted, parts
 
-    from slotcache.errors import ConfigurationError
-    from slotcache.learning.promotion import WORK
-
-    try:
-        recipe = importlib.import_module("training.train")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"--encoder needs {error.name}: run it in a checkout with `pip install '.[training]'`, "
-            "or leave it out to keep the encoder"
-        ) from None
-    folder = root / WORK / "encoder"
-    recipe.run(
-        folder, replace(recipe.DEFAULT, seed=seed), work=root / WORK / "encoder-stages", domain=domain, bf16=False
-    )
-    return folder
+    labels, known = accepted(job, rows, patches)
+    fit, calibration = parts(job.base, labels)
+    stages.stage("training the encoder", 0)
+    stages.hide()
+    folder = new_encoder(job.root, known, fit=fit, calibration=calibration, test=job.base.test, seed=job.seed)
+    return replace(job, encoder=folder)
 
 
 retrain.__doc__ = "\n\n".join([retrain.__doc__ or "", " ".join(_EPILOG.split())])

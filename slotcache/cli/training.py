@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, NoReturn, Self
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -15,17 +16,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from slotcache.cli.output import errors
 
 if TYPE_CHECKING:
-    from slotcache.learning.retrain import Result
+    from slotcache.learning.retrain import Job, Result
 
 RootOption = Annotated[
     Path | None,
     typer.Option("--out", help="Folder of versions; SLOTCACHE_MODELS or the one in your data folder when absent."),
 ]
 
+RekeyedOption = Annotated[
+    str | None, typer.Option("--store", help="A store to re-key along with the switch, so that hits go on.")
+]
+EncoderFromOption = Annotated[
+    Path | None,
+    typer.Option(help="Model folder whose encoder is kept; that of the model in use, or else the shipped one."),
+]
+SeedOption = Annotated[int, typer.Option(help="Fixes everything random.")]
+LatencyOption = Annotated[float, typer.Option(min=0.1, help="95 % of the questions must be read within this time.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Train and judge, and change nothing for readers.")]
+LATENCY_MS = 50.0
+
 BAD_LABELS = 4
 BUSY = 6
 _CODES = {"promoted": 0, "passed": 0, "nothing_new": 0, "refused": 3}
-_UNFIT_SHOWN = 5
+_SHOWN = 10
 
 
 class StagesShown:
@@ -49,11 +62,16 @@ class StagesShown:
 
     def stage(self, what: str, total: int) -> None:
         """Begin a stage of so many steps; 0 when nobody knows."""
-        if self._task is not None:
-            self._bar.remove_task(self._task)
+        self.hide()
         self._task = self._bar.add_task(what, total=total or None)
         if not self._quiet:
             errors.print(f"[{time.perf_counter() - self._started:6.1f} s] {what}")
+
+    def hide(self) -> None:
+        """End the stage's bar: what comes next shows one of its own."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
 
     def step(self, _: object) -> None:
         """One step of the stage is done."""
@@ -86,9 +104,36 @@ def guarded(root: Path) -> Iterator[None]:
         lock.release()
 
 
-def exit_code(result: Result) -> int:
-    """Exit status of a run, for schedulers."""
-    return _CODES[result.ended.value]
+def make_job(source: str | Path, root: Path, *, encoder_from: Path | None, seed: int, latency_ms: float) -> Job:
+    """What to retrain, for a domain and the folder of its versions."""
+    from slotcache.domain.loader import load_domain
+    from slotcache.learning import places
+    from slotcache.learning.gate import Bounds
+    from slotcache.learning.retrain import Job
+
+    loaded = load_domain(source)
+    return Job(
+        loaded,
+        places.base_for(source, loaded, seed=seed),
+        places.encoder_for(loaded.name, root, encoder_from),
+        places.champion_for(loaded.name, root),
+        root,
+        bounds=Bounds(latency=latency_ms / 1e3),
+        seed=seed,
+    )
+
+
+def tell_and_exit(result: Result, job: Job, *, as_json: bool) -> NoReturn:
+    """Tell what became of a run, and end with its exit status, for schedulers.
+
+    Raises:
+        typer.Exit: always.
+    """
+    if as_json:
+        print(json.dumps({**result.as_dict(), "unfit_base_examples": len(job.base.unfit)}))
+    else:
+        show_result(result, unfit=job.base.unfit)
+    raise typer.Exit(_CODES[result.ended.value])
 
 
 def show_result(result: Result, *, unfit: Sequence[str] = ()) -> None:
@@ -99,14 +144,14 @@ def show_result(result: Result, *, unfit: Sequence[str] = ()) -> None:
         console.print(f"left out: {problem}")
     if unfit:
         console.print(f"left out: {len(unfit)} base examples do not fit the domain")
-        for problem in unfit[:_UNFIT_SHOWN]:
-            console.print(f"    {problem}")
+        _list(unfit)
     for refusal in result.verdict.get("refusals", ()):
         console.print(f"refused ({refusal['ground']}): {refusal['summary']}")
-        for case in refusal["cases"]:
-            console.print(f"    {case}")
-    for note in result.verdict.get("notes", ()):
-        console.print(f"note: {note}")
+        _list(refusal["cases"])
+    notes = result.verdict.get("notes", ())
+    if notes:
+        console.print(f"notes: {len(notes)}")
+        _list(notes)
     for name in ("champion", "challenger"):
         figures = result.verdict.get(name)
         if figures:
@@ -118,6 +163,15 @@ def show_result(result: Result, *, unfit: Sequence[str] = ()) -> None:
         "nothing_new": f"nothing new: version {result.version} was made from the same inputs",
     }
     console.print(told[result.ended.value])
+
+
+def _list(lines: Sequence[str]) -> None:
+    from slotcache.cli.output import console
+
+    for line in lines[:_SHOWN]:
+        console.print(f"    {line}")
+    if len(lines) > _SHOWN:
+        console.print(f"    and {len(lines) - _SHOWN} more; --json prints them")
 
 
 def _figures(measured: dict[str, object]) -> str:

@@ -2,9 +2,9 @@
 
 The learned reader may add a key (`alone`, `choose`) only from a probability at which the upper bound of its share of
 wrong keys stays below a stated risk; where the examples are too few to show that, it may not. It may take a key away
-(`veto`, `slot_veto`) from the lowest probability at which the upper bound of its share of wrong refusals does, or from
-where the model before it might, as long as the share that is seen allows it: a handful of new labels must not let
-through what was refused yesterday.
+(`veto`, `slot_veto`) from where the model before it might, as long as the share of wrong refusals that is seen allows
+it, so that a handful of new labels neither lets through what was refused yesterday nor refuses what was read; otherwise
+from the lowest probability at which the upper bound of that share does.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def calibrate(
         found = _lowest_refusing(chances, events.right, risks, getattr(Bars(), bar))
         before = former.get(bar, NEVER)
         seen = sum(chance >= before for chance in chances)
-        return min(found, before) if seen <= risks.refused * events.right else found
+        return before if before < NEVER and seen <= risks.refused * events.right else found
 
     return Bars(
         veto=refusing("veto", events.vetoes),

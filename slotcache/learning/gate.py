@@ -275,9 +275,10 @@ def compare(
         *_outside(champion, challenger, bounds),
     ]
     if challenger.latency > bounds.latency:
-        told = f"95 % of the questions take up to {1e3 * challenger.latency:.1f} ms"
-        refusals.append(Refusal("latency", f"{told}; the bound is {1e3 * bounds.latency:.1f} ms"))
-    notes = tuple(f"still wrong: {wrong}" for wrong in challenger.disputed.values())
+        taken = f"95 % of the questions take up to {1e3 * challenger.latency:.1f} ms"
+        refusals.append(Refusal("latency", f"{taken}; the bound is {1e3 * bounds.latency:.1f} ms"))
+    told = {case for refusal in refusals for case in refusal.cases}
+    notes = tuple(f"still wrong: {wrong}" for wrong in challenger.disputed.values() if str(wrong) not in told)
     return Verdict(tuple(refusals), champion, challenger, notes)
 
 
@@ -345,12 +346,3 @@ def _outside(champion: Measured, challenger: Measured, bounds: Bounds) -> Iterab
     if challenger.outside.rate > allowed:
         summary = f"out-of-scope questions accepted: {challenger.outside}; at most {allowed:.2%} may be"
         yield Refusal("out_of_scope", summary)
-
-
-def as_lines(verdict: Verdict) -> Sequence[str]:
-    """A verdict for people, one thing a line."""
-    lines = []
-    for refusal in verdict.refusals:
-        lines.append(f"refused ({refusal.ground}): {refusal.summary}")
-        lines += [f"    {case}" for case in refusal.cases]
-    return [*lines, *verdict.notes]

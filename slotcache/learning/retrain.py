@@ -26,6 +26,7 @@ from slotcache.domain.schema import Domain
 from slotcache.errors import DomainError, LabelsError, SlotcacheError
 from slotcache.learning.base import Base, digest_of
 from slotcache.learning.calibrate import Risks, calibrate
+from slotcache.learning.examples import Example
 from slotcache.learning.gate import Bounds, Measured, Questions, Refusal, Verdict, compare, disputes, measure
 from slotcache.learning.heads import Floats, Settings, fit, well_said
 from slotcache.learning.labels import Labels, accept, read_labels
@@ -161,13 +162,7 @@ def run(
         ModelError: the encoder is damaged.
     """
     hooks = hooks if hooks is not None else Hooks()
-    carried = read_labels(job.champion / LABELS) if job.champion and (job.champion / LABELS).is_file() else []
-    labels = accept(
-        [*carried, *rows], lambda patch: patched(job.domain, patch), base=job.base.examples, patches=patches
-    )
-    domain = patched(job.domain, labels.patch)
-    if not labels.patch.empty:
-        _prove(domain, job.domain, [*carried, *rows])
+    labels, domain = accepted(job, rows, patches)
     digest = _digest(job, labels)
     if job.champion is not None and read_manifest(job.champion).provenance.get("inputs") == digest:
         return Result(Ended.NOTHING_NEW, read_manifest(job.champion).version, job.champion, labels, {})
@@ -183,6 +178,32 @@ def run(
     place = promote(job.root, folder, domain, champion=job.champion, hooks=hooks)
     shutil.rmtree(stages.work, ignore_errors=True)
     return Result(Ended.PROMOTED, version, place, labels, verdict)
+
+
+def accepted(
+    job: Job, rows: Sequence[tuple[str, Mapping[str, Any]]], patches: Sequence[Patch] = ()
+) -> tuple[Labels, Domain]:
+    """Everything that is labelled, of this run and those before, and the domain with what was accepted into it.
+
+    Raises:
+        LabelsError: rows cannot be used.
+        DomainError: patches do not fit the domain.
+    """
+    carried = read_labels(job.champion / LABELS) if job.champion and (job.champion / LABELS).is_file() else []
+    labels = accept(
+        [*carried, *rows], lambda patch: patched(job.domain, patch), base=job.base.examples, patches=patches
+    )
+    domain = patched(job.domain, labels.patch)
+    if not labels.patch.empty:
+        _prove(domain, job.domain, [*carried, *rows])
+    return labels, domain
+
+
+def parts(base: Base, labels: Labels) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """What heads are fitted on and what they are calibrated on: new labels go to both, told apart by their text."""
+    held = {e.text for e in labels.examples if _bucket(e.text) == 0}
+    fitted = (*base.fit, *(e for e in labels.examples if e.text not in held))
+    return fitted, (*base.calibration, *(e for e in labels.examples if e.text in held))
 
 
 def _prove(domain: Domain, plain: Domain, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
@@ -227,9 +248,7 @@ class _Stages:
         self.job, self.labels, self.domain, self.digest, self.hooks = job, labels, domain, digest, hooks
         self.work = job.root / WORK / digest[:12]
         self.work.mkdir(parents=True, exist_ok=True)
-        held = {e.text for e in labels.examples if _bucket(e.text) == 0}
-        self.fitted = (*job.base.fit, *(e for e in labels.examples if e.text not in held))
-        self.kept = (*job.base.calibration, *(e for e in labels.examples if e.text in held))
+        self.fitted, self.kept = parts(job.base, labels)
 
     def challenger(self) -> Path:
         """Fit the heads on the frozen encoder."""

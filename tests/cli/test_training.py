@@ -6,10 +6,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
 
+from slotcache.domain.schema import Domain
 from slotcache.learning.starter import files
 from tests.conftest import write_tiny_encoder
 from tests.servers import until
@@ -216,3 +218,29 @@ def test_rekey_has_running_bots_fill_both_generations(
     assert invoke("rekey", "--domain", shop, "--store", store, *SETTLED).exit_code == 0
     assert seen == ["Fifty.", "Fifty."]
     assert json.loads((bikes / "versions" / "next.json").read_text()) == {}
+
+
+def test_retrain_encoder_says_what_it_needs(invoke: Invoke, bikes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slotcache.learning.new_encoder.find_spec", lambda name: None if name == "torch" else object())
+    refused = retrain(invoke, bikes, GOOD, "--encoder")
+    assert (refused.exit_code, "needs torch installed" in " ".join(refused.stderr.split())) == (2, True)
+
+
+def test_retrain_encoder_keeps_the_heads_of_the_job_on_the_new_one(
+    invoke: Invoke, bikes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipe itself takes torch and minutes; here it gives a seed that was made before, from what it is handed."""
+    handed: dict[str, int] = {}
+
+    def train(root: Path, domain: Domain, **given: Any) -> Path:
+        handed.update({name: len(found) for name, found in given.items() if name != "seed"})
+        return bikes / "seed"
+
+    monkeypatch.setattr("slotcache.learning.new_encoder.recipe", lambda: None)
+    monkeypatch.setattr("slotcache.learning.new_encoder.new_encoder", train)
+    told = json.loads(retrain(invoke, bikes, GOOD, "--encoder", "--json").stdout)
+    shown = json.loads(invoke("models", "show", told["version"]).stdout)
+    assert (told["ended"], shown["provenance"]["encoder_from"]) == ("promoted", "seed")
+    assert handed["fit"] + handed["calibration"] == sum(
+        shown["provenance"]["examples"][part] for part in ("fit", "calibration")
+    )

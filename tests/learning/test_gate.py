@@ -17,7 +17,6 @@ from slotcache.learning.gate import (
     Measured,
     Questions,
     WrongKey,
-    as_lines,
     compare,
     disputes,
     measure,
@@ -89,9 +88,16 @@ def test_gate_counts_every_question_it_asks() -> None:
     assert len(seen) == len(asked)
 
 
-def test_gate_lines_name_the_cases() -> None:
-    lines = as_lines(compare(BASIS, replace(BASIS, wrong=WRONG), bounds=Bounds()))
-    assert lines[1].strip() == "'q': read as renew_loan(), labelled fines()"
+def test_gate_refusal_names_the_cases() -> None:
+    (refusal,) = compare(BASIS, replace(BASIS, wrong=WRONG), bounds=Bounds()).refusals
+    assert refusal.cases == ("'q': read as renew_loan(), labelled fines()",)
+
+
+def test_gate_notes_nothing_that_a_refusal_names() -> None:
+    disputed = Disputes(4, tuple(replace(WRONG["q"], text=str(n)) for n in range(4)))
+    measured = replace(BASIS, disputed={case.text: case for case in disputed.keys})
+    verdict = compare(measured, measured, disputed)
+    assert ([refusal.ground for refusal in verdict.refusals], verdict.notes) == (["disputed_labels"], ())
 
 
 def test_calibrate_lets_the_learned_reader_add_no_key_on_few_examples(champion: Path) -> None:
@@ -110,9 +116,14 @@ def test_base_split_is_the_same_twice_and_forgets_no_intent() -> None:
     assert all({e.intent for e in part} == {e.intent for e in examples()} for part in first)
 
 
-@pytest.mark.parametrize(("former", "expected"), [(0.6, 0.6), (0.95, 0.9)])
-def test_calibrate_holds_on_to_a_stricter_bar_of_the_model_before(
-    champion: Path, former: float, expected: float
+@pytest.mark.parametrize("former", [0.6, 0.95])
+def test_calibrate_keeps_the_bar_of_the_model_before_while_nothing_speaks_against_it(
+    champion: Path, former: float
 ) -> None:
     """These few examples alone would set it at 0.9; none of them is refused wrongly at either bar."""
-    assert calibrate(champion, LIBRARY, examples(), former={"veto": former}).veto == expected
+    assert calibrate(champion, LIBRARY, examples(), former={"veto": former}).veto == former
+
+
+def test_calibrate_gives_up_a_bar_that_refuses_too_much(champion: Path) -> None:
+    tried = calibrate(champion, LIBRARY, examples(), risks=Risks(refused=-0.01), former={"veto": 0.6})
+    assert tried.veto == calibrate(champion, LIBRARY, examples(), risks=Risks(refused=-0.01)).veto != 0.6
