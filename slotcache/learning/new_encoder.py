@@ -75,9 +75,7 @@ def recipe() -> Any:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         wanted = [name for name in missing if name != _RECIPE]
-        lacks = (
-            f"{', '.join(wanted)}, which is not installed" if wanted else "the training recipe, which no wheel holds"
-        )
+        lacks = f"{', '.join(wanted)} installed" if wanted else "the training recipe, which no wheel holds"
         raise ConfigurationError(
             f"--encoder needs {lacks}: run the command in a checkout after `pip install -e '.[training]'`; "
             "without --encoder the encoder is kept and the heads are retrained, in minutes"
