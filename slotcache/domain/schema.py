@@ -140,6 +140,7 @@ class Domain(_Model):
         follow_ups: Phrases that, at the start of an utterance, need an earlier turn; with ` $` behind them, only when
             nothing else is said.
         conjunctions: Words that join two questions.
+        subordinators: Words of the facet that also open a subordinate clause ("do I need it when collecting").
         openers: Weak values of the facet that open a question of their own behind a conjunction.
         facet: The slot that says what is asked (whether, how, when, ...); two of its values are two questions.
     """
@@ -159,6 +160,7 @@ class Domain(_Model):
     personal: dict[Name, str] = {}
     follow_ups: Phrases = []
     conjunctions: Phrases = []
+    subordinators: Phrases = []
     openers: list[Name] = []
     facet: Name = "aspect"
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from typing import Final
 
 from slotcache.parsing.lexicon import FILLER, Span
 from slotcache.parsing.normalise import Token
+
+_FULL: Final = ("is", "are", "am", "was", "were", "do", "does", "did", "has", "have", "had")
+_MODAL: Final = ("will", "would", "can", "could", "shall", "should", "may", "might", "must")
+_AUXILIARIES: Final = frozenset((*_FULL, *_MODAL))
 
 
 def absorb_trailing(
@@ -38,6 +43,45 @@ def absorb_trailing(
             asked = span
         settled.append(span)
     return settled
+
+
+def without_subordinate(
+    cover: Sequence[Span], tokens: Sequence[Token], facet: str, subordinators: Collection[str]
+) -> list[Span]:
+    """Turn a facet that only opens a subordinate clause into a filler.
+
+    "When" asks in "when can I collect it", and only says on what occasion in "do I need a receipt when collecting" and
+    "when my parcel is lost, what do I do". Where nothing else is asked, or the clause stands behind another verb ("how
+    do I know when it ships"), it stays a question.
+
+    Args:
+        cover: Phrases chosen for the message.
+        tokens: Its normalised words.
+        facet: Name of the slot that says what is asked.
+        subordinators: Words that ask, and that open subordinate clauses too.
+    """
+    asking = [span for span in cover if any(s.kind == "slot" and s.name == facet for s in span.senses)]
+    settled: list[Span] = []
+    for span in cover:
+        word = tokens[span.start].norm
+        alone = span.end - span.start == 1 and span in asking and word in subordinators
+        if alone and len(asking) > 1 and (_gerund(tokens, span.end) or _leads(span, asking, tokens)):
+            settled.append(Span(span.start, span.end, (FILLER,), span.used))
+        else:
+            settled.append(span)
+    return settled
+
+
+def _gerund(tokens: Sequence[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].norm.endswith("ing")
+
+
+def _leads(span: Span, asking: Sequence[Span], tokens: Sequence[Token]) -> bool:
+    """Whether a clause opens with the phrase and says who does it, and a later clause asks."""
+    clause = tokens[span.start].clause
+    opens = span.start == 0 or tokens[span.start - 1].clause != clause
+    inverted = span.end < len(tokens) and tokens[span.end].norm in _AUXILIARIES
+    return opens and not inverted and any(tokens[other.start].clause > clause for other in asking)
 
 
 def opens_another(

@@ -15,7 +15,7 @@ from slotcache.errors import Abstain
 from slotcache.parsing.guard import NOTHING, Account, account
 from slotcache.parsing.lexicon import Lexicon, Sense, Span
 from slotcache.parsing.normalise import Token
-from slotcache.parsing.questions import absorb_trailing
+from slotcache.parsing.questions import absorb_trailing, without_subordinate
 
 MAX_READINGS: Final = 256
 """Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
@@ -177,7 +177,7 @@ class Reader:
         "can we ..." asks whether, and is also about us.
         """
         settled = absorb_trailing(
-            chosen,
+            without_subordinate(chosen, tokens, self._domain.facet, self._domain.subordinators),
             tokens,
             self._domain.facet,
             self._trailing,

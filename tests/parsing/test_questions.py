@@ -1,0 +1,67 @@
+"""What one message asks: openings, continued facets, and words that only open a subordinate clause."""
+
+from __future__ import annotations
+
+import pytest
+
+from slotcache.domain.loader import load_domain
+from slotcache.errors import Abstain
+from slotcache.parsing.parser import Parser
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser(load_domain("order_support"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I was wondering if I could cancel my subscription",
+        "Is cancelling my subscription an option?",
+        "Would I be able to cancel my subscription?",
+        "Do you mind if I cancel my subscription?",
+        "What are the chances I can cancel my subscription?",
+        "I can't tell whether I can cancel my subscription",
+        "cancelling my subscription, is that something you allow?",
+    ],
+)
+def test_questions_whether_is_asked_in_many_ways(parser: Parser, text: str) -> None:
+    assert str(parser.parse(text).key) == "cancel_subscription(aspect=eligibility)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "May I know how to cancel my subscription?",
+        "Could you give me instructions on how to cancel my subscription?",
+        "What would I have to do to cancel my subscription?",
+        "In order to cancel my subscription, what do I need to do?",
+        "I can't see how to cancel my subscription",
+    ],
+)
+def test_questions_how_is_asked_in_many_ways(parser: Parser, text: str) -> None:
+    assert str(parser.parse(text).key) == "cancel_subscription(aspect=how)"
+
+
+def test_questions_a_leading_when_clause_asks_nothing(parser: Parser) -> None:
+    key = parser.parse("What do I do if my parcel is lost?").key
+    assert parser.parse("When my parcel is lost, what do I do?").key == key
+
+
+def test_questions_a_when_that_asks_still_asks(parser: Parser) -> None:
+    assert parser.parse("When will it ship, and can I cancel it?").abstain is Abstain.SEVERAL_QUESTIONS
+
+
+def test_questions_a_when_behind_another_verb_is_not_dropped(parser: Parser) -> None:
+    assert parser.parse("How do I know when my order ships?").intent is None
+
+
+def test_questions_when_before_a_gerund_is_an_occasion(parser: Parser) -> None:
+    parse = parser.parse("Is ID required when collecting?")
+    assert parse.slots.get("aspect") != "when"
+
+
+@pytest.mark.parametrize("act", ["change", "cancel", "return"])
+def test_questions_a_channel_does_not_swallow_the_act(parser: Parser, act: str) -> None:
+    assert parser.parse(f"Can I phone to {act} my order?").key != parser.parse("Can I phone in my order?").key
