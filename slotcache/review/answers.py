@@ -19,7 +19,7 @@ from slotcache.domain.schema import Domain
 from slotcache.entry import Entry, Origin, Selector
 from slotcache.errors import ConfigurationError
 from slotcache.events import Kept, Stored
-from slotcache.generations import Fate
+from slotcache.generations import Carried, Fate
 from slotcache.key import Key
 from slotcache.learning.rekey import Journal
 from slotcache.parsing.types import Owner
@@ -33,6 +33,9 @@ UNDONE: Final = "approval_undone"
 """Reason in the history for an approved answer whose approval was taken back."""
 
 _SHOWN: Final = 50
+_LISTED: Final = 1_000
+"""Waiting keys that enter the queue, the most often asked ones."""
+
 _SAMPLED: Final = 5_000
 _HARM: Final = {Why.QUARANTINE: 1.0, Why.CONFLICT: 0.8, Why.WAITING: 0.1}
 
@@ -92,10 +95,12 @@ class Answers:
         """
         self._core, self._journals = core, journals
         self._given = tuple(places)
+        self._read: dict[Path, tuple[tuple[int, int], list[Carried]]] = {}
 
     def items(self) -> list[Item]:
         """Keys that wait for a person, as items of the queue; each once, under the most pressing reason."""
-        waiting = {key: times for key, times in self._core.store.waiting().items() if not find_personal(key)}
+        often = islice(self._core.store.waiting().items(), _LISTED)
+        waiting = {key: times for key, times in often if not find_personal(key)}
         found: dict[str, Item] = {}
         for quarantine in self._core.store.quarantines():
             if not quarantine.customer:
@@ -137,10 +142,10 @@ class Answers:
         """Namespaces that an answer may be written for: those in use for answers that everybody may read."""
         generation = "/".join(self._core.generation)
         used: Counter[Namespace] = Counter()
-        for entry in islice(self._core.store.find(Selector(generation=generation)), _SAMPLED):
+        for entry in islice(self._core.store.find(Selector()), _SAMPLED):
             namespace = entry.address.namespace
             if not (namespace.customer or namespace.context):
-                used[namespace] += 1
+                used[namespace._replace(generation=generation)] += 1
         # A place that nothing was said about counts only where the store shows none.
         given = [place for place in self._given if place != Namespace() or not used]
         found = [*(place for place, _ in used.most_common()), *(p._replace(generation=generation) for p in given)]
@@ -202,14 +207,25 @@ class Answers:
         """Answers that re-keyings found in conflict and whose winner is still served."""
         if self._journals is None:
             return []
-        rows = [row for path in sorted(self._journals.glob("rekey-*.*")) for row in Journal(path).rows.values()]
         found = []
-        for row in rows:
-            if row.fate is Fate.CONFLICT:
-                entry = self.entry(row.target)
-                if entry is not None and entry.answer == row.winner:
-                    found.append(Conflict(row.new_key, entry.id, row.question, row.winner, row.loser))
+        for row in (row for path in sorted(self._journals.glob("rekey-*.*")) for row in self._in_conflict(path)):
+            entry = self.entry(row.target)
+            if entry is not None and not entry.approved and entry.answer == row.winner:
+                found.append(Conflict(row.new_key, entry.id, row.question, row.winner, row.loser))
         return found
+
+    def _in_conflict(self, path: Path) -> list[Carried]:
+        """Rows of a journal in conflict; the file is read again only when it has changed."""
+        try:
+            about = path.stat()
+        except FileNotFoundError:
+            return []  # put aside just now; it is found under its other name next time
+        mark = about.st_mtime_ns, about.st_size
+        held = self._read.get(path)
+        if held is None or held[0] != mark:
+            held = mark, [row for row in Journal(path).rows.values() if row.fate is Fate.CONFLICT]
+            self._read[path] = held
+        return held[1]
 
     def _approved(self, key: str) -> bool:
         return any(entry.approved for entry in self._core.store.find(Selector(key=key)))

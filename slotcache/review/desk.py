@@ -24,8 +24,8 @@ from slotcache.review.proposals import Proposal, proposals
 from slotcache.review.queue import Queue
 from slotcache.review.sessions import Attempts, Sessions
 
-ANSWERED_SECONDS: Final = 60.0
-"""How old the view of answered questions may become."""
+STORE_SECONDS: Final = 30.0
+"""How old the view of the store may become: keys that wait for a person, and answered questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Desk:
         self.clock = clock
         self._parser, self._find, self._timer = parser, find, timer
         self._refreshing = Lock()
-        self._answered: float | None = None
+        self._looked: float | None = None
         self.nearest = Nearest()
         self._extended: tuple[object, Domain] | None = None
 
@@ -98,13 +98,12 @@ class Desk:
                     # The record was begun anew; positions start from the beginning, too.
                     self.queue.forget()
                 self.queue.take_in(numbered_records(self.settings.records, after=self.queue.position()))
-            if self.answers is not None:
-                self.queue.set_keys(self.answers.items())
-            if self._find is not None and (
-                self._answered is None or self._timer() - self._answered >= ANSWERED_SECONDS
-            ):
-                self.nearest = Nearest(self._find(Selector()))
-                self._answered = self._timer()
+            if self._looked is None or self._timer() - self._looked >= STORE_SECONDS:
+                if self.answers is not None:
+                    self.queue.set_keys(self.answers.items())
+                if self._find is not None:
+                    self.nearest = Nearest(self._find(Selector()))
+                self._looked = self._timer()
         finally:
             self._refreshing.release()
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -49,7 +50,7 @@ class Nearest:
         self._held: list[Neighbour] = []
         self._forms: list[str] = []
         self._by_word: dict[str, list[int]] = defaultdict(list)
-        for entry in entries:
+        for entry in islice(entries, 4 * MOST):
             if len(self._held) >= MOST:
                 break
             # What belongs to one customer is nobody else's to look at.

@@ -30,7 +30,7 @@ def log_in(visit: Visit) -> Response:
     if not visit.desk.sessions.admits(name, password):
         say("log-in refused")
         return visit.show("login.html.j2", status=401, problem="This name and password do not go together.", tried=name)
-    visit.desk.attempts.succeeded(name)
+    visit.desk.attempts.succeeded(name, visit.address)
     say("logged in", person=name)
     return visit.admit(visit.go("/queue"), visit.desk.sessions.begin(name))
 

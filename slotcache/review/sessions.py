@@ -111,10 +111,12 @@ class Attempts:
             while len(self._failed) > _REMEMBERED:
                 self._failed.pop(next(iter(self._failed)))
 
-    def succeeded(self, name: str) -> None:
-        """Forget the failures of somebody who got in."""
+    def succeeded(self, name: str, address: str) -> None:
+        """Forget the failures of somebody who got in, and that this attempt was counted against the address."""
         with self._lock:
             self._failed.pop(f"n:{name}", None)
+            if self._failed.get(f"a:{address}"):
+                self._failed[f"a:{address}"].pop()
 
     def _wait(self, key: str, most: int) -> float:
         times = self._failed.get(key, deque())

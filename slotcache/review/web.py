@@ -98,7 +98,8 @@ class Visit:
             self.desk.sessions.write(session),
             max_age=LIFE,
             httponly=True,
-            samesite="strict",
+            # Not strict: a link in a message to a colleague would arrive logged out. Forms carry a token anyway.
+            samesite="lax",
             secure=self.desk.settings.secure,
         )
         return response

@@ -72,3 +72,11 @@ def test_attempts_of_one_address_are_limited_over_all_names() -> None:
         attempts.failed(f"name-{at}", "192.0.2.1")
     assert attempts.wait("another", "192.0.2.1") == 300.0
     assert attempts.wait("another", "192.0.2.2") == 0.0
+
+
+def test_attempts_that_succeed_are_not_held_against_an_address() -> None:
+    attempts = Attempts(clock=FakeClock(0.0))
+    for _ in range(40):
+        attempts.failed("kim", "192.0.2.1")
+        attempts.succeeded("kim", "192.0.2.1")
+    assert attempts.wait("kim", "192.0.2.1") == 0.0
