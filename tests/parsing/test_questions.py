@@ -65,3 +65,15 @@ def test_questions_when_before_a_gerund_is_an_occasion(parser: Parser) -> None:
 @pytest.mark.parametrize("act", ["change", "cancel", "return"])
 def test_questions_a_channel_does_not_swallow_the_act(parser: Parser, act: str) -> None:
     assert parser.parse(f"Can I phone to {act} my order?").key != parser.parse("Can I phone in my order?").key
+
+
+@pytest.mark.parametrize("text", ["I want to check the payment options", "help me check what payment options you have"])
+def test_questions_checking_is_no_cheque(parser: Parser, text: str) -> None:
+    assert parser.parse(text).slots.get("payment_method") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["need to cancel my subscription", "I don't know what I have to do to cancel my subscription"]
+)
+def test_questions_a_need_is_no_question_about_duty(parser: Parser, text: str) -> None:
+    assert str(parser.parse(text).key) == "cancel_subscription(aspect=how)"
