@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from slotcache.reporting.curves import Bin, Point
+from slotcache.reporting.shares import Share
 from slotcache.reporting.traffic import Period
 
 WIDTH: Final = 420
@@ -93,6 +94,26 @@ def trend_chart(days: Sequence[Period]) -> Chart | None:
     hits = marks([day.hits / (day.asked or 1) for day in days])
     ends = ((_x(0.0), days[0].name), (_x(1.0), days[-1].name))
     return Chart(keyed, _line(keyed), ends, _ticks(_y, 1.0), _line(hits))
+
+
+def versions_chart(models: Sequence[tuple[str, Share]]) -> Chart | None:
+    """Wrong among accepted readings, by model version in the order given; None for fewer than two versions."""
+    if len(models) < 2:
+        return None
+    top = _round_up(max(wrong.high for _, wrong in models))
+    places = [(at + 0.5) / len(models) for at in range(len(models))]
+    marks = tuple(
+        Mark(
+            _x(place),
+            _y(wrong.rate / top),
+            _y(wrong.low / top),
+            _y(wrong.high / top),
+            f"{name}: {wrong.count} of {wrong.total} wrong, {wrong.low:.1%} to {wrong.high:.1%}",
+        )
+        for place, (name, wrong) in zip(places, models, strict=True)
+    )
+    ends = ((_x(0.0), models[0][0]), (_x(1.0), models[-1][0]))
+    return Chart(marks, _line(marks), ends, _ticks(_y, top))
 
 
 def _x(share: float) -> float:

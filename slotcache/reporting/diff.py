@@ -180,7 +180,7 @@ def _changes(before: Counter[tuple[str, str]], after: Counter[tuple[str, str]]) 
 def _touched(entry: Entry, after: Callable[[str], Parse], redact: Redactor) -> Touched | None:
     if not entry.question:
         return None
-    parse = after(entry.question)
+    parse = after(readable(entry.question))
     if parse.key == entry.key:
         return None
     redacted = redact(entry.question)

@@ -9,7 +9,7 @@ from typing import Final
 
 from slotcache.reporting.confusion import Cell, Matrix
 
-_MOST: Final = 24
+CELLS_SHOWN: Final = 24
 """Most rows and columns of a heat map; a larger one is read more easily as a list."""
 
 _PARTS: Final = re.compile(r'\w+="(?:[^"\\]|\\.)*"|[^\s,()]+|[\s,()]+')
@@ -34,27 +34,32 @@ class Grid:
     most: tuple[float, float, float]
 
 
-def grid(matrix: Matrix) -> Grid | None:
-    """The heat map of a matrix; None when nothing was confused."""
+def grid(matrix: Matrix, *, most: int = CELLS_SHOWN) -> Grid | None:
+    """The heat map of a matrix; None when nothing was confused.
+
+    Args:
+        matrix: What was confused.
+        most: Most rows, and most columns.
+    """
     if not matrix.cells:
         return None
-    rows, columns = _worst(matrix, "gold"), _worst(matrix, "read")
+    rows, columns = _worst(matrix, "gold", most), _worst(matrix, "read", most)
     places = {(c.gold, c.read): at for at, c in enumerate(matrix.cells) if c.gold in rows and c.read in columns}
-    most = (
+    shades = (
         max(c.count for c in matrix.cells),
         max(c.traffic for c in matrix.cells),
         max(c.harm for c in matrix.cells),
     )
     kept_rows = tuple(row for row in rows if any(place[0] == row for place in places))
     kept_columns = tuple(column for column in columns if any(place[1] == column for place in places))
-    return Grid(kept_rows, kept_columns, places, len(matrix.cells) - len(places), most)
+    return Grid(kept_rows, kept_columns, places, len(matrix.cells) - len(places), shades)
 
 
-def _worst(matrix: Matrix, side: str) -> tuple[str, ...]:
+def _worst(matrix: Matrix, side: str, most: int) -> tuple[str, ...]:
     weight: Counter[str] = Counter()
     for cell in matrix.cells:
         weight[getattr(cell, side)] += _weight(cell)
-    return tuple(name for name, _ in sorted(weight.items(), key=lambda item: (-item[1], item[0]))[:_MOST])
+    return tuple(name for name, _ in sorted(weight.items(), key=lambda item: (-item[1], item[0]))[:most])
 
 
 def _weight(cell: Cell) -> int:

@@ -11,10 +11,11 @@ from markupsafe import Markup
 
 from slotcache.errors import EXPLANATIONS
 from slotcache.reporting.advice import advice
-from slotcache.reporting.charts import calibration_chart, coverage_chart, trend_chart
-from slotcache.reporting.grid import differing, grid
+from slotcache.reporting.charts import calibration_chart, coverage_chart, trend_chart, versions_chart
+from slotcache.reporting.grid import CELLS_SHOWN, differing, grid
 from slotcache.reporting.judged import Source
 from slotcache.reporting.report import Report, Section
+from slotcache.reporting.shares import Share
 
 _TITLES: Final = {
     Source.REVIEWED: "Reviewed traffic",
@@ -26,6 +27,9 @@ _SAYS: Final = {
     Source.LABELS: "labelled questions, judged as they are read now",
     Source.CROSS_VALIDATION: "the learned reader alone, on examples it did not see; code has not vetoed anything here",
 }
+_KEYS_SHOWN: Final = 12
+"""Most rows and columns of the heat map of whole keys, whose names are long."""
+
 _LISTED: Final = 400
 """Most cells of one matrix that the page lists; JSON and CSV have all of them."""
 
@@ -52,6 +56,7 @@ def render(report: Report) -> str:
         headline=report.headline,
         steps=advice(report),
         trend=trend_chart(report.traffic.days),
+        versions=versions_chart(_wrong_by_version(report)),
         css=Markup(source),
         js=Markup(script),
         data=_embedded(_data(report, sections)),
@@ -78,7 +83,7 @@ def _section(at: int, section: Section) -> dict[str, Any]:
                 "says": says,
                 "matrix": matrix,
                 "cells": matrix.cells[:_LISTED],
-                "grid": grid(matrix) if name != "keys" else None,
+                "grid": grid(matrix, most=_KEYS_SHOWN if name == "keys" else CELLS_SHOWN),
                 "is_slot": name.startswith("slot-"),
             }
             for name, title, says, matrix in named
@@ -118,6 +123,12 @@ def _embedded(data: dict[str, Any]) -> Markup:
     """JSON that cannot end the script element it stands in, whatever customers typed."""
     text = json.dumps(data, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _wrong_by_version(report: Report) -> list[tuple[str, Share]]:
+    """Wrong among accepted readings, by model version, in the order in which the versions were first met."""
+    known = dict(report.headline.models) if report.headline else {}
+    return [(period.name, known[period.name]) for period in report.traffic.models if period.name in known]
 
 
 def _number(value: float) -> str:

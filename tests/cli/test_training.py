@@ -244,3 +244,21 @@ def test_retrain_encoder_keeps_the_heads_of_the_job_on_the_new_one(
     assert handed["fit"] + handed["calibration"] == sum(
         shown["provenance"]["examples"][part] for part in ("fit", "calibration")
     )
+
+
+def test_report_compares_with_an_earlier_model(invoke: Invoke, bikes: Path) -> None:
+    """What was accepted into the domain with the later version moves keys, cells and a stored answer."""
+    first, store, question = in_use(bikes), bikes / "answers.db", "how much is the sponduli"
+    named = {"text": question, "intent": "deposit", "slots": {"aspect": "cost"}}
+    invoke("ask", question, "--customer", "kim", "--domain", bikes / "shop", "--store", store)
+    assert retrain(invoke, bikes, '{"patch": {"concepts": {"deposit": ["sponduli"]}}}\n').exit_code == 0
+    (bikes / "asked.jsonl").write_text(json.dumps({**named, "slots": {"aspect": "what_if"}}) + "\n")
+    told = json.loads(
+        invoke(
+            *("report", "--labels", bikes / "asked.jsonl", "--domain", bikes / "shop", "--store", store, "--json"),
+            *("--before-model", bikes / "versions" / first),
+        ).stdout
+    )["diff"]
+    assert (told["kinds"], told["before"].split()[-1]) == ([["gained", 1]], first)
+    assert [(cell["before"], cell["after"]) for cell in told["cells"]] == [(0, 1)]
+    assert [entry["question"] for entry in told["touched"]] == [question]

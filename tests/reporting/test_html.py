@@ -15,7 +15,8 @@ from slotcache.reporting.gather import Inputs, make_report
 from slotcache.reporting.html import render
 from slotcache.reporting.labels import labelled_from
 from slotcache.reporting.report import Report
-from slotcache.reporting.traffic import Met, Traffic
+from slotcache.reporting.shares import share
+from slotcache.reporting.traffic import Met, Period, Traffic
 
 _VOID = {"meta", "link", "input", "br", "hr", "img"}
 
@@ -111,3 +112,19 @@ def test_html_command_writes_one_file(invoke: Callable[..., object], tmp_path: o
     labels.write_text('{"text": "can i renew a book", "intent": "fines"}\n', encoding="utf-8")
     invoke("--labels", labels, "--out", folder / "out" / "report.html")
     assert [path.name for path in (folder / "out").iterdir()] == ["report.html"]
+
+
+def test_html_shows_whole_keys_as_a_heat_map(text: str) -> None:
+    section = text[text.index('id="keys"') : text.index('id="slots"')]
+    assert '<table class="heat long"' in section
+
+
+def test_html_charts_what_each_model_version_read_wrongly(report: Report) -> None:
+    wrong = {"1": share(4, 40), "2": share(1, 50)}
+    periods = tuple(Period(name, 50.0, 10.0, 40.0, 0.0, 0.0, 0.0) for name in ("1", "unlabelled", "2"))
+    told = replace(
+        report,
+        sections=(replace(report.sections[0], models=tuple(wrong.items())), *report.sections[1:]),
+        traffic=replace(report.traffic, models=periods),
+    )
+    assert re.findall(r"<title>(\w+: \d+ of \d+ wrong)", render(told)) == ["1: 4 of 40 wrong", "2: 1 of 50 wrong"]
