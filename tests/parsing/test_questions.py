@@ -73,7 +73,8 @@ def test_questions_checking_is_no_cheque(parser: Parser, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["need to cancel my subscription", "I don't know what I have to do to cancel my subscription"]
+    "text",
+    ["need to unsubscribe from your newsletter", "I don't know what I have to do to unsubscribe from your newsletter"],
 )
 def test_questions_a_need_is_no_question_about_duty(parser: Parser, text: str) -> None:
-    assert str(parser.parse(text).key) == "cancel_subscription(aspect=how)"
+    assert str(parser.parse(text).key) == "unsubscribe_newsletter(aspect=how)"
