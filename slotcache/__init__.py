@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from slotcache.parsing.types import Owner, Parse
     from slotcache.policy import Directives, Policy
     from slotcache.prompts import PromptTemplate
+    from slotcache.records.traffic import TrafficRecord
     from slotcache.stores import open_store
     from slotcache.stores.memory import MemoryStore
     from slotcache.stores.redis import RedisStore
@@ -53,6 +54,7 @@ __all__ = [
     "SlotcacheError",
     "SqliteStore",
     "Stored",
+    "TrafficRecord",
     "load_domain",
     "open_store",
 ]
@@ -78,6 +80,7 @@ _HOMES: Final = {
     "SlotcacheError": "errors",
     "SqliteStore": "stores.sqlite",
     "Stored": "events",
+    "TrafficRecord": "records.traffic",
     "load_domain": "domain.loader",
     "open_store": "stores",
 }

@@ -11,7 +11,7 @@ import typer
 
 app = typer.Typer(no_args_is_help=True, help="Ship traffic records between machines as JSON lines.")
 
-RecordsArgument = Annotated[Path, typer.Argument(help="The traffic record, a SQLite file.")]
+RecordsArgument = Annotated[str, typer.Argument(help="The traffic record: a SQLite file, or a redis:// URL.")]
 
 
 @app.command("export")
@@ -30,7 +30,7 @@ def export_records(
 
 @app.command("import")
 def import_records(
-    records: RecordsArgument,
+    records: Annotated[str, typer.Argument(help="The traffic record to add to, a SQLite file.")],
     files: Annotated[list[Path] | None, typer.Argument(help="Files of JSON lines; standard input if none.")] = None,
 ) -> None:
     """Add records from other machines. Those that are there already are passed over, so it can be repeated."""

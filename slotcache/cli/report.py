@@ -24,7 +24,7 @@ _FilesOption = Annotated[list[Path] | None, typer.Option(help="JSON lines with t
 
 
 def report(
-    records: Annotated[Path | None, typer.Option(help="The traffic record, a SQLite file.")] = None,
+    records: Annotated[str | None, typer.Option(help="The traffic record: a SQLite file, or a redis:// URL.")] = None,
     labels: _FilesOption = None,
     reviewed: Annotated[
         list[Path] | None, typer.Option(help="Labels of recorded questions; judged as they were read then.")
@@ -99,7 +99,7 @@ def _name(domain: str, model: Path | None) -> str:
     return f"{domain} {model.name}" if model is not None else domain
 
 
-def _with_traffic(inputs: Inputs, records: Path | None, store: str | None, *, since: float) -> Inputs:
+def _with_traffic(inputs: Inputs, records: str | None, store: str | None, *, since: float) -> Inputs:
     from dataclasses import replace
 
     from slotcache.entry import Selector

@@ -34,7 +34,9 @@ def review(
     context: typer.Context,
     users: Annotated[Path | None, typer.Option("--users", help="Who may log in: a file that add-user makes.")] = None,
     labels: Annotated[Path, typer.Option(help="Where labels are kept: a SQLite file, made when needed.")] = LABELS,
-    records: Annotated[Path | None, typer.Option(help="The traffic record, which is only read.")] = None,
+    records: Annotated[
+        str | None, typer.Option(help="The traffic record, a SQLite file or a redis:// URL; it is only read.")
+    ] = None,
     store: StoreOption = None,
     domain: DomainOption = "order_support",
     model: Annotated[
@@ -80,7 +82,7 @@ def review(
 def _desk(
     users: Path,
     labels: Path,
-    records: Path | None,
+    records: str | None,
     store: str | None,
     domain: str,
     model: Path | None,

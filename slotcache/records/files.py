@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from slotcache.errors import ConfigurationError, StoreError
+from slotcache.records.places import is_url
 from slotcache.records.record import Kind, Record
 from slotcache.records.schema import INSERT, connect, recognise, row
+from slotcache.records.stream import StreamPlace
 
 _BATCH: Final = 2_000
 _BUSY_SECONDS: Final = 30.0
@@ -35,13 +37,17 @@ def read_records(path: str | Path, *, since: float = 0.0, kinds: Iterable[Kind] 
     """Records in the order in which they were kept, read while bots go on writing.
 
     Args:
-        path: The traffic record.
+        path: The traffic record, a file or a URL.
         since: Earliest time (inclusive), in seconds since the epoch.
         kinds: Which records.
 
     Raises:
         StoreError: the file is not there, cannot be read or is no traffic record.
     """
+    if is_url(path):
+        chosen = frozenset(kinds)
+        yield from (r for _, r in numbered_records(path) if r.at >= since and r.kind in chosen)
+        return
     wanted = [kind.value for kind in kinds]
     marks = ", ".join("?" * len(wanted))
     with closing(_open(Path(path))) as connection:
@@ -65,6 +71,10 @@ def numbered_records(path: str | Path, *, after: int = 0) -> Iterator[tuple[int,
     Raises:
         StoreError: as `read_records`.
     """
+    if is_url(path):
+        with closing(StreamPlace(str(path))) as stream:
+            yield from stream.read(after=after)
+        return
     with closing(_open(Path(path))) as connection:
         try:
             found = connection.execute("SELECT number, body FROM records WHERE number > ? ORDER BY number", (after,))
@@ -80,6 +90,9 @@ def last_number(path: str | Path) -> int:
     Raises:
         StoreError: as `read_records`.
     """
+    if is_url(path):
+        with closing(StreamPlace(str(path))) as stream:
+            return stream.last()
     with closing(_open(Path(path))) as connection:
         try:
             return int(connection.execute("SELECT coalesce(max(number), 0) FROM records").fetchone()[0])
@@ -88,7 +101,10 @@ def last_number(path: str | Path) -> int:
 
 
 def lost(path: str | Path) -> int:
-    """How many records the writers of a file have reported as lost."""
+    """How many records the writers of a traffic record have reported as lost."""
+    if is_url(path):
+        with closing(StreamPlace(str(path))) as stream:
+            return stream.lost()
     with closing(_open(Path(path))) as connection:
         try:
             return int(connection.execute("SELECT coalesce(sum(lost), 0) FROM losses").fetchone()[0])
@@ -113,6 +129,8 @@ def import_lines(path: str | Path, lines: Iterable[str], *, name: str = "input")
         ConfigurationError: a line is no record; nothing of it or after it was added.
         StoreError: the file cannot be written.
     """
+    if is_url(path):
+        raise ConfigurationError(f"{path}: records are imported into a file; bots write to servers themselves")
     records = _records(lines, name)
     added = known = 0
     try:

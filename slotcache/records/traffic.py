@@ -7,24 +7,22 @@ import os
 import queue
 import random
 import secrets
-import sqlite3
 import threading
 import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from slotcache.domain.loader import load_domain
-from slotcache.errors import Abstain, ConfigurationError, StoreError
+from slotcache.errors import Abstain, ConfigurationError
 from slotcache.events import Answered, Event, LookedUp, Withdrawn
 from slotcache.records.capture import Read, capture
+from slotcache.records.places import Sweep, open_place
 from slotcache.records.record import Record
 from slotcache.records.redact import Redactor
-from slotcache.records.schema import INSERT, connect, row
 
 _DAY: Final = 86_400.0
 _BATCH: Final = 256
@@ -37,13 +35,13 @@ class TrafficRecord:
     """Records every decision of the caches that it observes; safe to share between threads and caches.
 
     It never makes a request wait and never raises: when the queue is full or the file cannot be written, the record is
-    lost and counted (`counts`). Several processes may write to one file; records of other machines are merged with
-    `slotcache records export` and `import`.
+    lost and counted (`counts`). Several processes of one machine may write to one file, and bots on any number of
+    machines to one Redis or Valkey; files of several machines are merged with `slotcache records export` and `import`.
     """
 
     def __init__(
         self,
-        path: str | Path,
+        where: str | Path,
         *,
         sample: float = 1.0,
         days: float = 90.0,
@@ -56,17 +54,18 @@ class TrafficRecord:
         clock: Callable[[], float] = time.time,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Name the file; it is opened by the writer.
+        """Name the place; it is opened by the writer.
 
         Args:
-            path: The SQLite file; made when it is not there.
+            where: A SQLite file, made when it is not there; or the URL of Redis or Valkey servers (see
+                `slotcache.stores.redis_url`), for bots on several machines.
             sample: Share of decisions to record, in (0, 1]. Near misses, disagreements of the readers, reported false
                 hits and withheld answers are always recorded.
             days: How long records are kept.
             rows: How many records are kept at most; the oldest go first.
             waiting: How many events may wait for the writer.
             pause: Seconds for which the writer collects events before it writes.
-            busy_seconds: For how long the writer waits for other writers.
+            busy_seconds: For how long the writer of a file waits for other writers.
             personal: Expressions that find personal data; those of the shipped base when None.
             read: Reads redacted questions again and notes whether their key was kept; usually `parser.parse`.
             clock: Seconds since the epoch.
@@ -74,22 +73,23 @@ class TrafficRecord:
 
         Raises:
             ConfigurationError: a dial makes no sense.
-            StoreError: the file is there and is no traffic record.
+            StoreError: what is there is no traffic record.
         """
         if not 0.0 < sample <= 1.0:
             raise ConfigurationError(f"sample is {sample!r}; give a share above 0 and at most 1")
         if days <= 0 or rows < 1 or waiting < 1:
             raise ConfigurationError("days, rows and waiting must be above 0")
-        self.path = Path(path)
+        self.where = where
+        self._place = open_place(where, busy_seconds=busy_seconds)
         self._sample, self._days, self._rows = sample, days, rows
-        self._pause, self._busy = pause, busy_seconds
+        self._pause = pause
         self._expressions, self._read = personal, read
         self._clock, self._chance = clock, chance
         self._waiting = waiting
         self._closed = False
         self._swept = float("-inf")
         self._redactor: Redactor | None = None
-        self._check()
+        self._place.check()
         self._start()
         _LIVE.add(self)
         atexit.register(self._close_at_exit)
@@ -159,15 +159,9 @@ class TrafficRecord:
         self._numbers = self._told_lost = 0
         self._counts: Counter[str] = Counter()
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._connection: sqlite3.Connection | None = None
         self._queue: queue.Queue[object] = queue.Queue(self._waiting)
         self._thread = threading.Thread(target=self._work, name="slotcache-records", daemon=True)
         self._thread.start()
-
-    def _check(self) -> None:
-        """Open the file once, so that a wrong one is found at start-up; whatever else is wrong may be over later."""
-        with suppress(sqlite3.Error, OSError):
-            connect(self.path, busy_seconds=self._busy).close()
 
     def _close_at_exit(self) -> None:
         if self._process == os.getpid():
@@ -198,32 +192,30 @@ class TrafficRecord:
             for done in flushed:
                 done.set()
         with self._writing:
-            self._disconnect()
+            self._place.close()
 
     def _write(self, batch: list[tuple[Event, float]]) -> None:
         records = [record for event, weight in batch if (record := self._capture(event, weight)) is not None]
         if not records:
             return
-        try:
-            connection = self._connection = self._connection or connect(self.path, busy_seconds=self._busy)
-            connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(INSERT, map(row, records))
-            lost = self.counts()["lost"]
-            if lost != self._told_lost:
-                connection.execute(
-                    "INSERT OR REPLACE INTO losses VALUES (?, ?, ?)", (self._writer, self._clock(), lost)
-                )
-            removed = self._sweep(connection)
-            connection.execute("COMMIT")
-        except (sqlite3.Error, OSError, StoreError):
-            # A full disk, a locked or damaged file, a folder that went away: the next batch tries anew.
-            self._disconnect()
-            self._count("lost", len(records))
+        lost, now = self.counts()["lost"], self._clock()
+        due = not 0 <= now - self._swept < _SWEEP_SECONDS
+        kept = self._place.write(
+            records,
+            writer=self._writer,
+            at=now,
+            lost=lost if lost != self._told_lost else None,
+            sweep=Sweep(now - self._days * _DAY, self._rows) if due else None,
+        )
+        self._count("recorded", kept.written)
+        self._count("removed", kept.removed)
+        if not kept.whole:
+            self._count("lost", len(records) - kept.written)
             self._count("trouble")
             return
         self._told_lost = lost
-        self._count("recorded", len(records))
-        self._count("removed", removed)
+        if due:
+            self._swept = now
 
     def _capture(self, event: Event, weight: float) -> Record | None:
         self._numbers += 1
@@ -237,25 +229,6 @@ class TrafficRecord:
             self._count("lost")
             self._count("trouble")
             return None
-
-    def _sweep(self, connection: sqlite3.Connection) -> int:
-        """Remove what is too old or too much; looked at once a minute."""
-        now = self._clock()
-        if 0 <= now - self._swept < _SWEEP_SECONDS:
-            return 0
-        self._swept = now
-        before = connection.total_changes
-        connection.execute("DELETE FROM records WHERE at < ?", (now - self._days * _DAY,))
-        connection.execute(
-            "DELETE FROM records WHERE number <= (SELECT number FROM records ORDER BY number DESC LIMIT 1 OFFSET ?)",
-            (self._rows,),
-        )
-        return connection.total_changes - before
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _count(self, name: str, by: int = 1) -> None:
         with self._lock:
@@ -275,7 +248,7 @@ def _before_fork() -> None:
     """Let go of the files: open on both sides, one side would delete what the other still writes to."""
     for record in tuple(_LIVE):
         record._writing.acquire()
-        record._disconnect()
+        record._place.close()
 
 
 def _after_fork_in_parent() -> None:

@@ -37,7 +37,7 @@ class Settings:
         secure: Whether browsers send the session cookie over HTTPS only.
     """
 
-    records: Path | None = None
+    records: str | Path | None = None
     secure: bool = False
 
 

@@ -271,6 +271,22 @@ class Logs(Part):
     text: bool = False
 
 
+class Recorded(Part):
+    """The traffic record, for reports and the review page.
+
+    Attributes:
+        where: A SQLite file of this machine, or the URL of Redis or Valkey servers for proxies on several machines.
+        sample: Share of decisions to record; near misses, disagreements and reported false hits always are.
+        days: How long records are kept.
+        rows: How many records are kept at most.
+    """
+
+    where: str
+    sample: float = Field(1.0, gt=0, le=1)
+    days: float = Field(90.0, gt=0)
+    rows: int = Field(1_000_000, ge=1)
+
+
 class Settings(Part):
     """The whole configuration of the proxy.
 
@@ -292,6 +308,7 @@ class Settings(Part):
         prices: Prices by model.
         admin: What only operators may do.
         logs: Structured logs.
+        record: The traffic record; none is kept when None.
     """
 
     upstream: Upstream
@@ -310,6 +327,7 @@ class Settings(Part):
     prices: dict[str, Price] = {}
     admin: Admin = Admin()
     logs: Logs = Logs()
+    record: Recorded | None = None
 
     @field_validator("callers")
     @classmethod

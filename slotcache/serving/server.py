@@ -25,8 +25,10 @@ def build(settings: Settings, store: Store) -> Proxy:
 
     Raises:
         DomainError: the domain cannot be used.
+        StoreError: what stands in the place of the traffic record is none.
     """
     from slotcache.parsing.watch import watching
+    from slotcache.records.traffic import TrafficRecord
 
     metrics = Metrics()
 
@@ -35,7 +37,11 @@ def build(settings: Settings, store: Store) -> Proxy:
         say("model cannot be used", level=logging.ERROR, why=str(error))
 
     host = ParserHost(lambda: watching(settings.domain, model=settings.model, failed=failed), failed=failed)
-    return Proxy(settings, host, store, metrics=metrics)
+    kept = settings.record
+    observers = (
+        [TrafficRecord(kept.where, sample=kept.sample, days=kept.days, rows=kept.rows, read=host.parse)] if kept else []
+    )
+    return Proxy(settings, host, store, observers=observers, metrics=metrics)
 
 
 class Server(uvicorn.Server):

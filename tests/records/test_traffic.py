@@ -105,18 +105,18 @@ def test_traffic_losses_are_told_in_the_file(path: Path, looked_up: Make) -> Non
 def test_traffic_recovers_when_the_disk_has_room_again(
     path: Path, looked_up: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from slotcache.records import traffic
+    from slotcache.records import places
 
-    connect = traffic.connect
+    connect = places.connect
 
     def full(*_: object, **__: object) -> sqlite3.Connection:
         raise sqlite3.OperationalError("database or disk is full")
 
     with TrafficRecord(path) as record:
-        monkeypatch.setattr(traffic, "connect", full)
+        monkeypatch.setattr(places, "connect", full)
         record(looked_up())
         record.flush()
-        monkeypatch.setattr(traffic, "connect", connect)
+        monkeypatch.setattr(places, "connect", connect)
         record(looked_up("again"))
     assert [r.text for r in read_records(path)] == ["again"]
     assert record.counts()["lost"] == 1
