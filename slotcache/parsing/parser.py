@@ -240,7 +240,7 @@ class Parser:
             for r in others
             if r.abstain is None
             and (r.evoked == best.evoked or (r.intent != best.intent and r.pieces < best.pieces))
-            and (r.intent != best.intent or not r.slots.items() <= best.slots.items())
+            and (r.intent != best.intent or (r.heard == best.heard and not r.slots.items() <= best.slots.items()))
         ]
         if trace.learned is None:
             return Verdict(None, Abstain.AMBIGUOUS, 0.0) if rivals else Verdict(best, None, 1.0)

@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 from typing import Final, Self
 
-from slotcache.domain.schema import Domain, Intent
+from slotcache.domain.schema import Domain, Intent, IntentSlot
 from slotcache.errors import Abstain
 from slotcache.parsing.guard import NOTHING, Account, account
 from slotcache.parsing.lexicon import Lexicon, Sense, Span
@@ -58,7 +58,8 @@ class Reading:
         detail: Names the words or slots behind `abstain`.
         evoked: Number of frame elements matched; the more, the more specific.
         merged: Whether a value was merged into another one.
-        heard: Number of slot values said, not defaulted; of two readings of one intent the fuller one stands.
+        heard: Number of slot values said, not defaulted or implied; of two readings of one intent the fuller one
+            stands.
         ignored: Slots whose values were heard and dropped.
         cover: The phrases by which this intent explains the utterance.
         account: What those phrases leave unexplained.
@@ -257,6 +258,7 @@ class Reader:
         for sense in senses:
             if sense.kind == "slot":
                 heard.setdefault(sense.name, set()).add(sense.value)
+        said = {name: frozenset(values) for name, values in heard.items()}
         for name, value in frame.implied:
             heard.setdefault(name, set()).add(value)
         consumed = {sense.name for sense in named if sense.kind == "slot"} - set(intent.slots)
@@ -268,7 +270,7 @@ class Reader:
             detail=detail,
             evoked=len(frame.elements),
             merged=merged,
-            heard=sum(name in slots for name in heard),
+            heard=sum(name in slots and _was_said(slots[name], said[name], intent.slots.get(name)) for name in said),
             ignored=tuple(sorted(name for name in heard if name in intent.ignore)),
         )
 
@@ -311,6 +313,12 @@ class Reader:
             elif use.required:
                 return slots, merged, Abstain.INCOMPLETE, (name,)
         return slots, merged, None, ()
+
+
+def _was_said(value: str, said: Collection[str], use: IntentSlot | None) -> bool:
+    """Whether a value of the key, or one that the intent merges into it, was among those said."""
+    merge = use.merge if use is not None else {}
+    return value in said or any(merge.get(given) == value for given in said)
 
 
 def _told(name: str, values: Iterable[str]) -> tuple[str, ...]:
