@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,9 @@ from slotcache.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from slotcache.domain.schema import Domain
+
+
+_READ = ("no_key", "read_otherwise")
 
 
 def check(
@@ -45,7 +48,8 @@ def check(
     base = load_domain(loaded.extends) if loaded.extends else None
     findings = look(loaded, Normaliser(loaded.rewrites).words, base=base, examples=labelled)
     readable = not any(finding.kind is Kind.BAD_PATTERN for finding in findings)
-    misread = list(_examples(loaded, examples or [])) if readable else []
+    gate = [Path(domain) / "gate.jsonl"] if (Path(domain) / "gate.jsonl").is_file() else []
+    misread = [*_examples(loaded, examples or []), *_gate(loaded, gate)] if readable else []
     if as_json:
         listed = [
             {"kind": f.kind, "at": place(f.path), "part": ".".join(f.path), "message": f.message} for f in findings
@@ -54,8 +58,10 @@ def check(
     else:
         for finding in findings:
             print(f"{place(finding.path)}: {'.'.join(finding.path)}: {finding.message} [{finding.kind.value}]")
-        for kind, at, message in misread:
-            print(f"{at}: {message} [{kind}]")
+        for line in _folded(misread):
+            print(line)
+        if any(kind in _READ for kind, _, _ in misread):
+            print(f'what each stage saw in one question: slotcache explain --domain {domain} "..."')
         values = sum(len(slot.values) for slot in loaded.slots.values())
         print(
             f"{loaded.name}: {len(loaded.intents)} intents, {len(loaded.slots)} slots with {values} values, "
@@ -65,6 +71,35 @@ def check(
         raise typer.Exit(2)
     if strict and (findings or misread):
         raise typer.Exit(1)
+
+
+def _folded(found: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """One line a finding; what many rows have in common is said once, at the first of them."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for kind, at, message in found:
+        places.setdefault((message, kind), []).append(at)
+    for (message, kind), lines in places.items():
+        more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+        yield f"{lines[0]}{more}: {message} [{kind}]"
+
+
+def _gate(domain: Domain, paths: list[Path]) -> Iterator[tuple[str, str, str]]:
+    """Pairs of the gate that share an answer and must not, and those that can show nothing."""
+    from slotcache.learning.calibrate import intent_key
+    from slotcache.learning.labels import read_labels
+    from slotcache.parsing.parser import Parser
+
+    parser = Parser(domain) if paths else None
+    for where, row in (row for path in paths for row in read_labels(path)):
+        assert parser is not None
+        first, second = row.get("a"), row.get("b")
+        if not isinstance(first, str) or not isinstance(second, str):
+            continue
+        keys = [intent_key(parser.parse(text)) for text in (first, second)]
+        if keys == [None, None]:
+            yield "no_key", where, "neither question of the pair gets a key, so that it can show nothing"
+        elif keys[0] == keys[1] and row.get("same") is False:
+            yield "pair_meets", where, f"{first!r} and {second!r} must not share an answer; both are {keys[0]}"
 
 
 def _examples(domain: Domain, paths: list[Path]) -> Iterator[tuple[str, str, str]]:

@@ -140,7 +140,13 @@ def show_result(result: Result, *, unfit: Sequence[str] = ()) -> None:
     """Tell people what became of a run."""
     from slotcache.cli.output import console
 
-    for problem in result.labels.contradictions:
+    labels = result.labels
+    if labels.examples or labels.pairs or labels.repeated:
+        console.print(
+            f"labels: {len(labels.examples)} questions, {len(labels.pairs)} pairs, {len(labels.personal)} personal; "
+            f"{labels.repeated} said what was known already"
+        )
+    for problem in labels.contradictions:
         console.print(f"left out: {problem}")
     if unfit:
         console.print(f"left out: {len(unfit)} base examples do not fit the domain")

@@ -7,7 +7,9 @@ always do. Nothing here knows a particular business.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -23,6 +25,10 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Phrases = Annotated[
     list[str], BeforeValidator(lambda value: [str(item) for item in value] if isinstance(value, list) else value)
 ]
+
+
+_LISTED: Final = 24
+"""Most names that a message lists."""
 
 
 class _Model(BaseModel):
@@ -186,13 +192,18 @@ class Domain(_Model):
 
     def _intent_problems(self, intent: Intent) -> list[str]:
         problems = [f"carries names an unknown concept {c!r}" for c in intent.carries if c not in self.concepts]
-        problems += [f"slot {s!r} is not defined" for s in (*intent.slots, *intent.ignore) if s not in self.slots]
+        problems += [
+            f"slot {s!r} is not defined{_near(s, self.slots)}"
+            for s in (*intent.slots, *intent.ignore)
+            if s not in self.slots
+        ]
         problems += [f"protected class {c!r} is not defined" for c in intent.irrelevant if c not in self.protected]
         for slot, use in intent.slots.items():
             if use is None or slot not in self.slots or self.slots[slot].type != "closed":
                 continue
             named = {*use.values, *use.only, *use.merge, *use.merge.values(), *([use.default] if use.default else [])}
-            problems += [f"slot {slot!r} has no value {v!r}" for v in sorted(named - set(self.slots[slot].values))]
+            has = self.slots[slot].values
+            problems += [f"slot {slot!r} has no value {v!r}{_near(v, has)}" for v in sorted(named - set(has))]
         for condition in intent.owner_when:
             problems += self._value_problems(condition)
         for frame in intent.frames:
@@ -201,15 +212,17 @@ class Domain(_Model):
                 if "=" in element:
                     problems += self._value_problems(element)
                 elif element not in self.concepts:
-                    problems.append(f"frame {frame!r} names an unknown concept {element!r}")
+                    problems.append(
+                        f"frame {frame!r} names an unknown concept {element!r}{_near(element, self.concepts)}"
+                    )
         return problems
 
     def _value_problems(self, text: str) -> list[str]:
         slot, _, value = text.partition("=")
         if slot not in self.slots:
-            return [f"{text!r}: slot {slot!r} is not defined"]
+            return [f"{text!r}: slot {slot!r} is not defined{_near(slot, self.slots)}"]
         if self.slots[slot].type == "closed" and value not in self.slots[slot].values and value != "*":
-            return [f"{text!r}: slot {slot!r} has no value {value!r}"]
+            return [f"{text!r}: slot {slot!r} has no value {value!r}{_near(value, self.slots[slot].values)}"]
         return []
 
     def _bad_expressions(self) -> list[str]:
@@ -228,3 +241,12 @@ class Domain(_Model):
             found += [(f"slots.{name}.{value}", phrases) for value, phrases in slot.values.items()]
             found.append((f"slots.{name}", slot.patterns))
         return found
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """What may have been meant by a name that is not known, or which names are where none is like it."""
+    names = list(known)
+    near = get_close_matches(name, names, n=2)
+    if near:
+        return f", did you mean {' or '.join(map(repr, near))}?"
+    return f" (known are {', '.join(names)})" if 0 < len(names) <= _LISTED else ""

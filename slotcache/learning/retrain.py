@@ -333,7 +333,7 @@ class _Stages:
         after = self._measure("the new model", challenger, questions)
         disputed = disputes(Parser(self.domain).parse, self.domain, self.labels.examples)
         verdict = compare(before, after, disputed, self.job.bounds)
-        return Verdict(verdict.refusals, before, after, (*note, *verdict.notes))
+        return Verdict(verdict.refusals, before, after, (*note, *_thin(questions), *verdict.notes))
 
     def _champion(self) -> tuple[Parser, tuple[str, ...]]:
         if self.job.champion is None:
@@ -383,6 +383,18 @@ class _Stages:
     def _read(self, name: str) -> dict[str, Any] | None:
         path = self.work / name
         return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def _thin(questions: Questions) -> list[str]:
+    """What the gate could not look at."""
+    thin = []
+    if not questions.labelled:
+        thin.append(
+            "no labelled question was left to test on, since one in five of an intent is held out: give each at least 5"
+        )
+    if all(pair.same for pair in questions.pairs):
+        thin.append("no pair that must not share an answer was asked: write some, they are what shows a false hit")
+    return thin
 
 
 class _Remembered:

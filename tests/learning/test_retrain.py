@@ -206,3 +206,12 @@ def test_retrain_reports_each_stage_once(make_job: MakeJob) -> None:
         "judging the model in use",
         "judging the new model",
     ]
+
+
+def test_retrain_says_what_the_gate_could_not_look_at(make_job: MakeJob, base: Base) -> None:
+    thin = replace(base, test=(), pairs=tuple(pair for pair in base.pairs if pair.same))
+    notes = run(make_job(base=thin), rows(*GOOD), dry_run=True, hooks=hooks()).verdict["notes"]
+    assert [note.partition(" was ")[0] for note in notes] == [
+        "no labelled question",
+        "no pair that must not share an answer",
+    ]
