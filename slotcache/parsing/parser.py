@@ -239,6 +239,7 @@ class Parser:
             r
             for r in others
             if r.abstain is None
+            and r.stray <= best.stray
             and (r.evoked == best.evoked or (r.intent != best.intent and r.pieces < best.pieces))
             and (r.intent != best.intent or (r.heard == best.heard and not r.slots.items() <= best.slots.items()))
         ]

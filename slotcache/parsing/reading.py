@@ -24,6 +24,10 @@ MAX_READINGS: Final = 256
 COUNT: Final = "count"
 """Slot that holds numbers which no other slot holds."""
 
+_ROLELESS: Final = frozenset({"closed", "count", "ordinal", "reference"})
+"""Types whose values say nothing of their role; an intent takes them only where it lists the slot. A length of time, a
+date or a sum says what it is, and where an intent has no use for it, it still splits the key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -60,6 +64,7 @@ class Reading:
         merged: Whether a value was merged into another one.
         heard: Number of slot values said, not defaulted or implied; of two readings of one intent the fuller one
             stands.
+        stray: Quantities that the intent has no slot for; of two readings the one that has a use for them stands.
         ignored: Slots whose values were heard and dropped.
         cover: The phrases by which this intent explains the utterance.
         account: What those phrases leave unexplained.
@@ -72,6 +77,7 @@ class Reading:
     evoked: int = 0
     merged: bool = False
     heard: int = 0
+    stray: int = 0
     ignored: tuple[str, ...] = ()
     cover: tuple[Span, ...] = ()
     account: Account = NOTHING
@@ -94,6 +100,7 @@ class Reader:
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
+        self._quantities = frozenset(name for name, slot in domain.slots.items() if slot.type not in _ROLELESS)
         self._vocabulary: dict[str, frozenset[Sense]] = {}
         every: list[Frame] = []
         for name, intent in domain.intents.items():
@@ -248,6 +255,7 @@ class Reader:
                 sense.name in intent.slots
                 or sense.name in intent.ignore
                 or sense.name in self._everywhere
+                or sense.name in self._quantities
                 or sense in named
                 or Sense("slot", sense.name, "*") in named
             )
@@ -271,6 +279,7 @@ class Reader:
             evoked=len(frame.elements),
             merged=merged,
             heard=sum(name in slots and _was_said(slots[name], said[name], intent.slots.get(name)) for name in said),
+            stray=len(set(slots) - {*intent.slots, *intent.ignore, *self._everywhere}),
             ignored=tuple(sorted(name for name in heard if name in intent.ignore)),
         )
 
@@ -287,7 +296,7 @@ class Reader:
                 if len(given) > 1:
                     return slots, merged, Abstain.CONFLICT, _told(name, given)
                 continue
-            if name not in intent.slots and name not in intent.ignore and name not in self._everywhere:
+            if not (name in intent.slots or name in intent.ignore or name in self._everywhere | self._quantities):
                 return slots, merged, Abstain.RESIDUE, _told(name, given)
             use = intent.slots.get(name)
             kept = _strongest(given, self._domain.slots[name].weak)
@@ -341,9 +350,9 @@ def _distinct(readings: Iterable[Reading]) -> list[Reading]:
     return list(best.values())
 
 
-def _rank(reading: Reading) -> tuple[bool, int, int, int, str]:
+def _rank(reading: Reading) -> tuple[bool, int, int, int, int, str]:
     missing = len(reading.detail) if reading.abstain is Abstain.RESIDUE else 0
-    return (reading.abstain is not None, missing, -reading.evoked, -reading.heard, reading.intent)
+    return (reading.abstain is not None, missing, reading.stray, -reading.evoked, -reading.heard, reading.intent)
 
 
 def _frames(intent: str, text: str) -> Iterator[Frame]:

@@ -78,3 +78,14 @@ def test_questions_checking_is_no_cheque(parser: Parser, text: str) -> None:
 )
 def test_questions_a_need_is_no_question_about_duty(parser: Parser, text: str) -> None:
     assert str(parser.parse(text).key) == "unsubscribe_newsletter(aspect=how)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Is the hold on my card 7 days?", "Is the hold on my card 14 days?"), ("pay $10", "pay $20")]
+)
+def test_questions_a_quantity_that_no_slot_takes_splits_the_key(parser: Parser, one: str, other: str) -> None:
+    assert parser.parse(one).key != parser.parse(other).key
+
+
+def test_questions_a_quantity_goes_to_the_intent_that_has_a_slot_for_it(parser: Parser) -> None:
+    assert str(parser.parse("Can I return it within 30 days?").key) == "return_item(aspect=eligibility, within=P30D)"
