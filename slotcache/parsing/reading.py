@@ -24,6 +24,9 @@ MAX_READINGS: Final = 256
 COUNT: Final = "count"
 """Slot that holds numbers which no other slot holds."""
 
+NUMBER: Final = "number"
+"""Protected class that an intent declares irrelevant where its own phrases name the number ("merge my two accounts")."""
+
 _ROLELESS: Final = frozenset({"closed", "count", "ordinal", "reference"})
 """Types whose values say nothing of their role; an intent takes them only where it lists the slot. A length of time, a
 date or a sum says what it is, and where an intent has no use for it, it still splits the key."""
@@ -150,7 +153,8 @@ class Reader:
             for frame in frames:
                 named = {sense for element in frame.elements for sense in element} or self._vocabulary[name]
                 for reading in self._apply(frame, settled, named):
-                    yield self._numbered(replace(reading, cover=tuple(chosen), account=accounted), tokens)
+                    explained = replace(reading, cover=tuple(chosen), account=accounted)
+                    yield explained if NUMBER in intent.irrelevant else self._numbered(explained, tokens)
 
     def _numbered(self, reading: Reading, tokens: Sequence[Token]) -> Reading:
         """Keep the numbers that phrases name themselves in the key: "pay in 3" and "pay in 4" are two questions."""
