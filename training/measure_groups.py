@@ -16,7 +16,11 @@ from slotcache.domain.loader import load_domain
 from slotcache.parsing.parser import Parser
 
 GROUPS = Path(__file__).parent / "groups"
-AREAS = ("orders", "delivery", "returns", "money_account")
+AREAS = tuple(
+    path.stem
+    for path in sorted(GROUPS.glob("*.jsonl"))
+    if not path.stem.startswith("labels_") and path.stem != "out_of_scope"
+)
 
 
 def main() -> None:

@@ -82,7 +82,8 @@ def _extra(typed: str, at: int) -> float:
     if at and letter == typed[at - 1]:
         return DOUBLED
     beside = typed[max(at - 1, 0) : at] + typed[at + 1 : at + 2]
-    cost = NEIGHBOUR if any(letter + other in _NEIGHBOURS for other in beside) else STRANGE
+    slips = any(letter + other in _NEIGHBOURS or letter + other in _ALIKE for other in beside)
+    cost = NEIGHBOUR if slips else STRANGE
     return cost + (0.0 if at else _FIRST)
 
 
