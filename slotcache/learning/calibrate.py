@@ -143,11 +143,11 @@ def _against(trace: Trace, parse: Parse, closed: Iterable[str]) -> float | None:
     assert trace.learned is not None
     ignored = {slot for r in trace.readings if r.intent == parse.intent and r.abstain is None for slot in r.ignored}
     objections = [
-        values[0][1]
+        best[1]
         for slot in closed
         if slot not in ignored
-        and (values := trace.learned.slots.get(slot))
-        and values[0][0] != parse.slots.get(slot, ABSENT)
+        and (best := trace.learned.slots.best(slot)) is not None
+        and best[0] not in (ABSENT, parse.slots.get(slot, ABSENT))
     ]
     return max(objections, default=None)
 

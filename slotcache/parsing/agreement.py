@@ -26,8 +26,10 @@ class Bars:
     Attributes:
         veto: Probability from which another intent overrules a deterministic reading.
         scope: Probability from which `out_of_scope` does.
-        slot_veto: Probability from which another value of a slot does. That the key should not hold the slot at all is
-            an objection only while the intent itself is in doubt: heads miss rare values, code does not invent them.
+        slot_veto: Probability from which another value of a slot does.
+        absent: Probability from which it is an objection that the key should not hold the slot at all. Heads miss
+            values that they saw seldom, and code does not invent them, so this takes near certainty and an intent that
+            is itself in doubt.
         sure: Probability of the intent from which it is not in doubt.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
         alone: Probability from which it may name the intent when no frame evoked one; every word must still be
@@ -37,6 +39,7 @@ class Bars:
     veto: float = 0.9
     scope: float = 0.9
     slot_veto: float = 0.97
+    absent: float = 0.999
     sure: float = 0.9
     choose: float = 0.9
     alone: float = 0.97
@@ -84,9 +87,9 @@ def settle(
         if best is None:
             continue
         value, certainty = best
-        if value == choice.slots.get(slot, ABSENT) or slot in choice.ignored or certainty < bars.slot_veto:
+        if value == choice.slots.get(slot, ABSENT) or slot in choice.ignored:
             continue
-        if value != ABSENT or chance < bars.sure:
+        if certainty >= bars.slot_veto if value != ABSENT else certainty >= bars.absent and chance < bars.sure:
             return Verdict(None, Abstain.READERS_DISAGREE, chance)
     return Verdict(choice, None, confidence)
 

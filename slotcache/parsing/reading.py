@@ -25,7 +25,7 @@ COUNT: Final = "count"
 """Slot that holds numbers which no other slot holds."""
 
 NUMBER: Final = "number"
-"""Protected class that an intent declares irrelevant where its own phrases name the number ("merge my two accounts")."""
+"""Protected class that an intent declares irrelevant where its phrases name the number ("merge my two accounts")."""
 
 _ROLELESS: Final = frozenset({"closed", "count", "ordinal", "reference"})
 """Types whose values say nothing of their role; an intent takes them only where it lists the slot. A length of time, a

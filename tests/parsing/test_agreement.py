@@ -11,7 +11,7 @@ from slotcache.parsing.classify import SlotDistributions
 from slotcache.parsing.learned import LearnedReading
 from slotcache.parsing.reading import Reading
 
-BARS = Bars(veto=0.95, scope=0.9, slot_veto=0.98, sure=0.9)
+BARS = Bars(veto=0.95, scope=0.9, slot_veto=0.98, absent=0.995, sure=0.9)
 
 
 def learned(intent: str, chance: float, **slots: tuple[str, float]) -> LearnedReading:
@@ -51,9 +51,10 @@ def test_settle_another_intent_overrules_from_its_bar_up(heard: LearnedReading, 
         (0.99, "post_shipment", 0.97, None),
         (0.99, "pre_shipment", 0.99, None),
         (0.99, "-", 0.99, None),
-        (0.89, "-", 0.99, Abstain.READERS_DISAGREE),
+        (0.89, "-", 0.996, Abstain.READERS_DISAGREE),
+        (0.89, "-", 0.99, None),
     ],
-    ids=["another value", "below the bar", "the same value", "none, intent sure", "none, intent in doubt"],
+    ids=["another value", "below the bar", "the same", "none, intent sure", "none, intent in doubt", "none, perhaps"],
 )
 def test_settle_slot_objection(chance: float, value: str, certainty: float, abstain: Abstain | None) -> None:
     reading = Reading("cancel_order", slots={"timing": "pre_shipment"})
