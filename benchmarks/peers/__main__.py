@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,7 @@ def main() -> int:
     model, files = chosen.model, sorted((ROOT / "training" / "gate").glob("*.jsonl"))
     workload = fingerprint(gate_pairs(files), chosen.entries, model)
     with _cache_folder(chosen.cache) as cache, _bars() as bars:
+        files = _as_now(files, cache / f"pairs-{workload}")
         vectors = _vectors(cache / f"vectors-{workload}.npy", model, max(chosen.entries), bars)
         told: dict[str, Any] = {"machine": _machine(), "workload": workload, "caches": {}}
         for name in names:
@@ -98,6 +100,12 @@ def _cache_folder(given: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="slotcache-peers-") as folder:
         yield Path(folder)
+
+
+def _as_now(files: list[Path], folder: Path) -> list[Path]:
+    """Copies of the pairs, so that all caches get the same ones whatever is added meanwhile."""
+    folder.mkdir(exist_ok=True)
+    return [Path(shutil.copy(path, folder)) for path in files]
 
 
 def _bars() -> Progress:

@@ -108,7 +108,7 @@ def _sizes(
         for text in again[:20]:
             subject.get(text)
         hits = _times(subject.get, again)
-        fresh = _times(subject.get, new)
+        fresh = _times(subject.get, new, others=subject.server_seconds)
         alone = _times(encoder, new)
         yield {
             "entries": size,
@@ -119,27 +119,42 @@ def _sizes(
             "new_wordings": len(new),
             "new_wording_served": len(fresh.served),
             "new_wording_ms": _summary([*fresh.served, *fresh.missed]),
+            "new_wording_cpu_ms": fresh.cpu,
             "encoder_alone_ms": _summary(alone.served),
+            "encoder_alone_cpu_ms": alone.cpu,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Milliseconds of the calls that gave something, and of those that did not."""
+    """Milliseconds by the clock of the calls that gave something and of those that did not; processor time of all.
+
+    The clock of a busy machine also counts the time that others had the processor.
+    """
 
     served: list[float]
     missed: list[float]
+    cpu: float
 
 
-def _times(work: Callable[[str], object], texts: Sequence[str]) -> _Times:
-    """How long a call takes for each text."""
-    made = _Times([], [])
+def _times(work: Callable[[str], object], texts: Sequence[str], *, others: Callable[[], float] = lambda: 0.0) -> _Times:
+    """How long a call takes for each text.
+
+    Args:
+        work: Takes a text.
+        texts: The texts.
+        others: Processor time in seconds that another process has taken for this one.
+    """
+    served: list[float] = []
+    missed: list[float] = []
+    before = time.process_time() + others()
     for text in texts:
         started = time.perf_counter()
         found = work(text)
         taken = (time.perf_counter() - started) * 1e3
-        (made.missed if found is None else made.served).append(taken)
-    return made
+        (missed if found is None else served).append(taken)
+    spent = time.process_time() + others() - before
+    return _Times(served, missed, round(1e3 * spent / len(texts), 4))
 
 
 def _summary(taken: list[float]) -> dict[str, float] | None:

@@ -45,6 +45,9 @@ class Subject(Protocol):
     def clear(self) -> None:
         """Forget everything."""
 
+    def server_seconds(self) -> float:
+        """Processor time that its server has taken so far; 0 for a cache without one."""
+
     def close(self) -> None:
         """Let go of files and servers."""
 
@@ -94,6 +97,9 @@ class GptCache:
             manager.s.clear_deleted_data()
             manager.v.delete(ids)
 
+    def server_seconds(self) -> float:
+        return 0.0
+
     def close(self) -> None:
         self._cache.data_manager.close()
 
@@ -131,6 +137,9 @@ class Mneme:
     def clear(self) -> None:
         self._cache.clear()
 
+    def server_seconds(self) -> float:
+        return 0.0
+
     def close(self) -> None:
         self._cache.close()
 
@@ -163,6 +172,10 @@ class RedisVl:
 
     def clear(self) -> None:
         self._cache.clear()
+
+    def server_seconds(self) -> float:
+        told = self._cache.index.client.info("cpu")
+        return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
 
     def close(self) -> None:
         self._server.kill()
@@ -251,6 +264,9 @@ class Slotcache:
         from slotcache.entry import Selector
 
         self._store.invalidate(Selector(tenant="acme"), reason="cleared", now=time.time())
+
+    def server_seconds(self) -> float:
+        return 0.0
 
     def close(self) -> None:
         self._cache.close()

@@ -58,8 +58,17 @@ def share(counts: dict[str, int], part: str, whole: str) -> str:
 
 
 def _lookups(measured: dict[str, Any]) -> Table:
-    table = Table(title="Lookups, milliseconds p50 / p95; wrong: served for questions of which nothing is stored")
-    for column in ("cache", "entries", "a hit", "asked again: served", "new wording", "wrong", "encoder alone"):
+    table = Table(title="Lookups, milliseconds p50 / p95; wrong: served though nothing of the kind is stored")
+    for column in (
+        "cache",
+        "entries",
+        "a hit",
+        "asked again: served",
+        "new wording",
+        "its processor time",
+        "wrong",
+        "encoder alone",
+    ):
         table.add_column(column, justify="left" if column == "cache" else "right")
     for name, figures in measured.items():
         for at in figures["sizes"]:
@@ -73,6 +82,7 @@ def _lookups(measured: dict[str, Any]) -> Table:
                 _times(at["hit_ms"]),
                 f"{at['asked_again_served']} of {at['asked_again']}",
                 _times(at["new_wording_ms"]),
+                f"{at['new_wording_cpu_ms']:.3f}",
                 f"{at['new_wording_served']} of {at['new_wordings']}",
                 _times(at["encoder_alone_ms"]),
                 end_section=last,

@@ -72,6 +72,9 @@ class Words:
     def clear(self) -> None:
         self.held.clear()
 
+    def server_seconds(self) -> float:
+        return 0.0
+
     def close(self) -> None:
         self.held.clear()
 
