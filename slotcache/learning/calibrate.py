@@ -2,9 +2,9 @@
 
 The learned reader may add a key (`alone`, `choose`) only from a probability at which the upper bound of its share of
 wrong keys stays below a stated risk; where the examples are too few to show that, it may not. It may take a key away
-(`veto`, `slot_veto`) from where the model before it might, as long as the share of wrong refusals that is seen allows
-it, so that a handful of new labels neither lets through what was refused yesterday nor refuses what was read; otherwise
-from the lowest probability at which the upper bound of that share does.
+(`veto`, `scope`, `slot_veto`) from where the model before it might, as long as the share of wrong refusals that is seen
+allows it, so that a handful of new labels neither lets through what was refused yesterday nor refuses what was read;
+otherwise from the lowest probability at which the upper bound of that share does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Risks:
     """
 
     added: float = 0.01
-    refused: float = 0.03
+    refused: float = 0.015
     confidence: float = 0.95
 
 
@@ -59,6 +59,7 @@ class _Events:
     alone: list[tuple[float, bool]]
     choose: list[tuple[float, bool]]
     vetoes: list[float]
+    scopes: list[float]
     slot_vetoes: list[float]
     right: int = 0
 
@@ -94,6 +95,7 @@ def calibrate(
 
     return Bars(
         veto=refusing("veto", events.vetoes),
+        scope=refusing("scope", events.scopes),
         slot_veto=refusing("slot_veto", events.slot_vetoes),
         choose=_lowest_adding(events.choose, risks),
         alone=_lowest_adding(events.alone, risks),
@@ -116,7 +118,7 @@ def _observe(
     exact: Parser, both: Parser, domain: Domain, examples: Iterable[Example], step: Callable[[Example], object]
 ) -> _Events:
     closed = [name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere]
-    events = _Events([], [], [], [])
+    events = _Events([], [], [], [], [])
     for example in examples:
         alone = exact.parse(example.text)
         parse, trace = both.trace(example.text)
@@ -130,7 +132,7 @@ def _observe(
             events.right += 1
             top, chance = trace.learned.intents[0]
             if top != alone.intent:
-                events.vetoes.append(chance)
+                (events.scopes if top == OUT_OF_SCOPE else events.vetoes).append(chance)
             against = _against(trace, alone, closed)
             if against is not None:
                 events.slot_vetoes.append(against)
