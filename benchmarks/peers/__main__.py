@@ -84,7 +84,8 @@ def _options() -> argparse.Namespace:
     options.add_argument("--cache", type=Path, help="folder for environments and figures; a temporary one when absent")
     options.add_argument("--again", action="store_true", help="measure also what the cache folder has figures of")
     options.add_argument("--patience", type=float, default=900, help="seconds that filling to one size may take")
-    options.add_argument("--model", type=Path, default=max((ROOT / "models").iterdir()), help="model folder of the encoder")
+    shipped = max((ROOT / "models").iterdir())
+    options.add_argument("--model", type=Path, default=shipped, help="model folder of the encoder")
     options.add_argument("--json", type=Path, help="write the figures here as well")
     chosen = options.parse_args()
     if min(chosen.entries) < 1_000:
