@@ -320,7 +320,7 @@ class Circle:
 
     def report(self, gold: str) -> list[tuple[str, str, bool]]:
         """Cells of the report's matrix of whole keys, from the record and a label of the planted question."""
-        records = read_records(self.room.record.path)
+        records = read_records(self.room.record.where)
         labelled = labelled_from([{"text": PLANTED, "key": gold}])
         made = make_report(Inputs(self.parser.parser, records, labelled=labelled), made=NOW)
         assert made.headline is not None
