@@ -374,6 +374,8 @@ def test_review_browser_full_circle(browser: playwright.Browser, circle: Circle)
         page.wait_for_url("**/question/**")
         page.keyboard.press("y")
         page.wait_for_url("**/teach**")
+        # The address changes before the new page has its focus; keys pressed in between would go nowhere.
+        page.wait_for_function("document.activeElement.name === 'target'")
         use(page, "medium=book", "Tab", "volume~", "Enter")
         page.wait_for_url("**/proposals/**")
         assert page.locator("code.changed").inner_text() == RIGHT
