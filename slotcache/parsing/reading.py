@@ -198,7 +198,7 @@ class Reader:
         )
         for span in spans:
             senses = tuple(sense for sense in span.senses if sense.kind == "slot" and sense.name in self._everywhere)
-            if senses and not any(span.start == other.start and span.end == other.end for other in chosen):
+            if senses:
                 settled.append(Span(span.start, span.end, senses, frozenset()))
         return settled
 
