@@ -10,7 +10,7 @@ from slotcache.stores.memory import MemoryStore
 from tests.serving.harness import Bot
 
 DAY = 86_400
-ASKED = 40
+ASKED = 60
 
 
 async def one_day(bot: Bot, day: int) -> None:
@@ -22,7 +22,7 @@ async def one_day(bot: Bot, day: int) -> None:
             messages=[prompt, question],
             model=f"m{asked % 5}",
             user=f"{day}-{asked}",
-            key=f"sk-{day}-{asked % 40}-012345",
+            key=f"sk-{day}-{asked % ASKED}-012345",
         )
     bot.clock.advance(DAY)
     # What the test itself remembers is none of the proxy's.
