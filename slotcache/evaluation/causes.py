@@ -136,7 +136,7 @@ def _disagreement(trace: Trace) -> Cause:
     against = [
         (values[0][1], slot, f"{slot}={standing.slots.get(slot, ABSENT)} against {values[0][0]} {values[0][1]:.0%}")
         for slot, values in learned.slots.items()
-        if slot not in standing.ignored and values and values[0][0] != standing.slots.get(slot, ABSENT)
+        if slot not in standing.ignored and values and values[0][0] not in (ABSENT, standing.slots.get(slot, ABSENT))
     ]
     sure, slot, told = max(against, default=(0.0, "", ""))
     if top != standing.intent and chance >= sure:

@@ -7,8 +7,8 @@ refuses; a refusal is an abstention with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Final
 
 from slotcache.errors import Abstain
@@ -26,11 +26,8 @@ class Bars:
     Attributes:
         veto: Probability from which another intent overrules a deterministic reading.
         scope: Probability from which `out_of_scope` does.
-        slot_veto: Probability from which another value of a slot does.
-        absent: Probability from which it is an objection that the key should not hold the slot at all. Heads miss
-            values that they saw seldom, and code does not invent them, so this takes near certainty and an intent that
-            is itself in doubt.
-        sure: Probability of the intent from which it is not in doubt.
+        slot_veto: Probability from which another value of a slot does. That the key should hold no value of the slot is
+            no objection: heads miss values that they saw seldom, and code does not invent them.
         choose: Probability from which the learned reader may pick one of two equally complete readings.
         alone: Probability from which it may name the intent when no frame evoked one; every word must still be
             explained by that intent's vocabulary, and every slot head must agree with the values that code read.
@@ -39,10 +36,13 @@ class Bars:
     veto: float = 0.9
     scope: float = 0.9
     slot_veto: float = 0.97
-    absent: float = 0.999
-    sure: float = 0.9
     choose: float = 0.9
     alone: float = 0.97
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, float]) -> Bars:
+        """The bars of a manifest; those that this version no longer heeds are passed over."""
+        return cls(**{field.name: manifest[field.name] for field in fields(cls) if field.name in manifest})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def settle(
         if best is None:
             continue
         value, certainty = best
-        if value == choice.slots.get(slot, ABSENT) or slot in choice.ignored:
+        if value in (ABSENT, choice.slots.get(slot, ABSENT)) or slot in choice.ignored:
             continue
-        if certainty >= bars.slot_veto if value != ABSENT else certainty >= bars.absent and chance < bars.sure:
+        if certainty >= bars.slot_veto:
             return Verdict(None, Abstain.READERS_DISAGREE, chance)
     return Verdict(choice, None, confidence)
 

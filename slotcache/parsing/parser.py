@@ -78,7 +78,7 @@ class Parser:
         self._closed = tuple(
             name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere
         )
-        self._bars = Bars(**model.manifest.bars) if model else Bars()
+        self._bars = Bars.of(model.manifest.bars) if model else Bars()
         self._follow_ups = [
             (self._normaliser.words(phrase.removesuffix(" $")), phrase.endswith(" $")) for phrase in domain.follow_ups
         ]

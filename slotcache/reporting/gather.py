@@ -121,7 +121,7 @@ def _cross_validated(inputs: Inputs, tally: Tally) -> list[Judged]:
     return cross_validate(
         [_example(item) for item in inputs.examples],
         model.encoder.many,
-        bar=Bars(**model.manifest.bars).choose,
+        bar=Bars.of(model.manifest.bars).choose,
         folds=inputs.folds,
         traffic=lambda form: tally.weights.get(form, 1.0),
         answers=tally.answers,
