@@ -147,6 +147,8 @@ class Domain(_Model):
             nothing else is said.
         conjunctions: Words that join two questions.
         subordinators: Words of the facet that also open a subordinate clause ("do I need it when collecting").
+        relatives: Words of the facet that only describe, behind something else that is asked ("shoes which I wore").
+        embedding: Words behind which a subordinator asks all the same ("can I choose when it comes").
         openers: Weak values of the facet that open a question of their own behind a conjunction.
         facet: The slot that says what is asked (whether, how, when, ...); two of its values are two questions.
     """
@@ -167,6 +169,8 @@ class Domain(_Model):
     follow_ups: Phrases = []
     conjunctions: Phrases = []
     subordinators: Phrases = []
+    relatives: Phrases = []
+    embedding: Phrases = []
     openers: list[Name] = []
     facet: Name = "aspect"
 

@@ -30,7 +30,7 @@ NEVER: Final = 2.0
 
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
-_GRID: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
+_GRID: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999, 0.9997, 0.9999)
 _OPEN: Final = Bars(veto=NEVER, scope=NEVER, slot_veto=NEVER, choose=0.0, alone=0.0)
 
 
@@ -118,6 +118,7 @@ def _observe(
     exact: Parser, both: Parser, domain: Domain, examples: Iterable[Example], step: Callable[[Example], object]
 ) -> _Events:
     closed = [name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere]
+    known = frozenset(both.model.labels) if both.model else frozenset[str]()
     events = _Events([], [], [], [], [])
     for example in examples:
         alone = exact.parse(example.text)
@@ -131,8 +132,10 @@ def _observe(
         elif key == truth and trace.learned is not None:
             events.right += 1
             top, chance = trace.learned.intents[0]
-            if top != alone.intent:
-                (events.scopes if top == OUT_OF_SCOPE else events.vetoes).append(chance)
+            if top == OUT_OF_SCOPE:
+                events.scopes.append(chance)
+            if alone.intent in known:
+                events.vetoes.append(1.0 - dict(trace.learned.intents).get(alone.intent, 0.0))
             against = _against(trace, alone, closed)
             if against is not None:
                 events.slot_vetoes.append(against)

@@ -24,7 +24,8 @@ class Bars:
     """Calibrated bars of one model, chosen by risk control on data kept for it.
 
     Attributes:
-        veto: Probability from which another intent overrules a deterministic reading.
+        veto: Probability that the question has any other intent from which that overrules a deterministic reading. What
+            the others share between them tells a misreading sooner than how sure the likeliest of them is.
         scope: Probability from which `out_of_scope` does.
         slot_veto: Probability from which another value of a slot does. That the key should hold no value of the slot is
             no objection: heads miss values that they saw seldom, and code does not invent them.
@@ -79,7 +80,7 @@ def settle(
         return Verdict(choice, None, 1.0 - (top_chance if top == OUT_OF_SCOPE else 0.0))
     if top == OUT_OF_SCOPE and top_chance >= bars.scope:
         return Verdict(None, Abstain.OUT_OF_SCOPE, chance)
-    if top != choice.intent and top_chance >= bars.veto:
+    if 1.0 - chance >= bars.veto:
         return Verdict(None, Abstain.READERS_DISAGREE, chance)
     confidence = chance
     for slot in closed:

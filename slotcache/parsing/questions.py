@@ -46,26 +46,41 @@ def absorb_trailing(
 
 
 def without_subordinate(
-    cover: Sequence[Span], tokens: Sequence[Token], facet: str, subordinators: Collection[str]
+    cover: Sequence[Span],
+    tokens: Sequence[Token],
+    facet: str,
+    subordinators: Collection[str],
+    relatives: Collection[str],
+    *,
+    passive: Collection[str],
+    embedding: Collection[str],
 ) -> list[Span]:
     """Turn a facet that only opens a subordinate clause into a filler.
 
-    "When" asks in "when can I collect it", and only says on what occasion in "do I need a receipt when collecting" and
-    "when my parcel is lost, what do I do". Where nothing else is asked, or the clause stands behind another verb ("how
-    do I know when it ships"), it stays a question.
+    "When" asks in "when can I collect it", and only says on what occasion in "do I need a receipt when collecting", "is
+    a refund given when it is late" and "when my parcel is lost, what do I do". Where nothing else is asked, or the
+    clause is what another verb asks for ("can I choose when it comes"), it stays a question.
 
     Args:
         cover: Phrases chosen for the message.
         tokens: Its normalised words.
         facet: Name of the slot that says what is asked.
         subordinators: Words that ask, and that open subordinate clauses too.
+        relatives: Words that ask, and behind something else that is asked only describe ("shoes which I wore").
+        passive: Values that only introduce a question.
+        embedding: Words behind which a subordinator asks.
     """
     asking = [span for span in cover if any(s.kind == "slot" and s.name == facet for s in span.senses)]
+    plain = [span for span in asking if any(s.name == facet and s.value not in passive for s in span.senses)]
     settled: list[Span] = []
     for span in cover:
+        others = [other for other in asking if other is not span]
         word = tokens[span.start].norm
-        alone = span.end - span.start == 1 and span in asking and word in subordinators
-        if alone and len(asking) > 1 and (_gerund(tokens, span.end) or _leads(span, asking, tokens)):
+        inverted = any(token.norm in _AUXILIARIES for token in tokens[span.start + 1 : span.end + 1])
+        subordinate = word in subordinators and (_gerund(tokens, span.end) or _leads(span, others, tokens))
+        if word in subordinators or word in relatives:
+            subordinate |= _follows(span, [other for other in plain if other is not span], tokens, embedding)
+        if span in asking and others and subordinate and not inverted:
             settled.append(Span(span.start, span.end, (FILLER,), span.used))
         else:
             settled.append(span)
@@ -76,12 +91,17 @@ def _gerund(tokens: Sequence[Token], at: int) -> bool:
     return at < len(tokens) and tokens[at].norm.endswith("ing")
 
 
-def _leads(span: Span, asking: Sequence[Span], tokens: Sequence[Token]) -> bool:
-    """Whether a clause opens with the phrase and says who does it, and a later clause asks."""
+def _leads(span: Span, others: Sequence[Span], tokens: Sequence[Token]) -> bool:
+    """Whether a clause opens with the phrase, and something is asked behind it."""
+    opens = span.start == 0 or tokens[span.start - 1].clause != tokens[span.start].clause
+    return opens and any(other.start > span.start for other in others)
+
+
+def _follows(span: Span, others: Sequence[Span], tokens: Sequence[Token], embedding: Collection[str]) -> bool:
+    """Whether something is asked before the phrase in its clause, and no verb there asks for what the phrase says."""
     clause = tokens[span.start].clause
-    opens = span.start == 0 or tokens[span.start - 1].clause != clause
-    inverted = span.end < len(tokens) and tokens[span.end].norm in _AUXILIARIES
-    return opens and not inverted and any(tokens[other.start].clause > clause for other in asking)
+    before = any(other.start < span.start and tokens[other.start].clause == clause for other in others)
+    return before and tokens[span.start - 1].norm not in embedding
 
 
 def opens_another(
@@ -103,10 +123,12 @@ def opens_another(
         conjunctions: Words that join questions.
         skippable: Words that may stand between the conjunction and the facet.
     """
+    passed_over = [span for span in spans if span.is_filler and span.end - span.start > 1]
     asking = [
         span
         for span in spans
         if any(s.kind == "slot" and s.name == facet and s.value not in passive for s in span.senses)
+        and not any(wide.start <= span.start and span.end <= wide.end for wide in passed_over)
     ]
     first_end = min((span.end for span in asking), default=0)
     return any(_conjunction(tokens, span.start, conjunctions, skippable) >= first_end > 0 for span in asking)

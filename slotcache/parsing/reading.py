@@ -100,6 +100,7 @@ class Reader:
         facet = domain.slots.get(domain.facet)
         self._trailing = frozenset(facet.trailing) if facet else frozenset()
         self._passive = frozenset(facet.weak) if facet else frozenset()
+        self._embedding = frozenset(domain.embedding)
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
         self._everywhere = frozenset(name for name, slot in domain.slots.items() if slot.everywhere)
@@ -189,7 +190,15 @@ class Reader:
         "can we ..." asks whether, and is also about us.
         """
         settled = absorb_trailing(
-            without_subordinate(chosen, tokens, self._domain.facet, self._domain.subordinators),
+            without_subordinate(
+                chosen,
+                tokens,
+                self._domain.facet,
+                self._domain.subordinators,
+                self._domain.relatives,
+                passive=self._passive - set(self._domain.openers),
+                embedding=self._embedding,
+            ),
             tokens,
             self._domain.facet,
             self._trailing,

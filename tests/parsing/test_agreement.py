@@ -21,7 +21,8 @@ def learned(intent: str, chance: float, **slots: tuple[str, float]) -> LearnedRe
     for slot, (value, certainty) in slots.items():
         places[slot] = (len(logits), (value, "another"))
         logits += [float(np.log(certainty)), float(np.log(1 - certainty))]
-    intents = ((intent, chance), ("something_else", 1 - chance))
+    rest = "cancel_order" if intent != "cancel_order" else "something_else"
+    intents = ((intent, chance), (rest, 1 - chance))
     return LearnedReading((), intents, SlotDistributions(places, np.array(logits, dtype=np.float32)))
 
 

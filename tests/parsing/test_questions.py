@@ -89,3 +89,47 @@ def test_questions_a_quantity_that_no_slot_takes_splits_the_key(parser: Parser, 
 
 def test_questions_a_quantity_goes_to_the_intent_that_has_a_slot_for_it(parser: Parser) -> None:
     assert str(parser.parse("Can I return it within 30 days?").key) == "return_item(aspect=eligibility, within=P30D)"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (
+            "Are customers compensated when deliveries are late?",
+            "delivery_problem_remedy(aspect=eligibility, reason=late, remedy=compensation)",
+        ),
+        ("Will I be charged sales tax when I buy from you?", "tax_charged(aspect=eligibility)"),
+        ("Who pays when a parcel is lost?", "who_bears_loss(aspect=who, reason=lost)"),
+        ("If I get the wrong item, what do I do?", "delivery_problem(aspect=what_to_do, reason=wrong_item)"),
+        (
+            "Is it possible to return shoes which I've worn outside?",
+            "return_item(aspect=eligibility, condition=worn_outside)",
+        ),
+    ],
+)
+def test_questions_a_clause_that_says_on_what_occasion_asks_nothing(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (
+            "can i choose when my parcel arrives",
+            "choose_delivery_time(aspect=eligibility, schedule=date, timing=at_checkout)",
+        ),
+        ("when do i pay if i pre-order", "preorder_charge(aspect=when, order_type=pre_order)"),
+        ("which stores have click and collect", "pickup_stores(aspect=which)"),
+        ("Your phone number - which one do I call?", "contact_phone(aspect=which)"),
+    ],
+)
+def test_questions_a_word_that_asks_stays_one(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+def test_questions_what_is_done_in_the_app_is_another_question(parser: Parser) -> None:
+    keys = {
+        str(parser.parse(text).key) for text in ("can i track my order in the app", "in the app can i track my order")
+    }
+    assert keys == {"track_how(aspect=eligibility, done_in=app)"}
+    assert str(parser.parse("can i track my order").key) == "track_how(aspect=eligibility)"
