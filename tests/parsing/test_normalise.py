@@ -201,6 +201,25 @@ def test_normalise_tells_the_country_from_the_pronoun(text: str, words: str) -> 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("how do i send it back 2 u", "how do i send it back to you"),
+        ("how 2 return", "how to return"),
+        ("im waiting 4 my refund", "i am waiting for my refund"),
+        ("do i pay 4 it", "do i pay for it"),
+        ("how 2 day delivery works", "how 2 day delivery works"),
+        ("i ordered 2 of them", "i ordered 2 of them"),
+        ("i have 2 returns", "i have 2 returns"),
+        ("pay 4 times", "pay 4 times"),
+        ("wait 4 days", "wait 4 days"),
+        ("i got 2 the other day", "i got 2 the other day"),
+    ],
+)
+def test_normalise_reads_a_digit_as_its_sound_only_where_no_number_stands(text: str, words: str) -> None:
+    assert said(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
         ("order no. 45210", "order number 45210"),
         ("order no 452", "order number 452"),
         ("invoice No.5", "invoice number 5"),
