@@ -39,11 +39,31 @@ _IN_CONTEXT: Final = frozenset({"US", "us", "no"})
 _SOUNDS: Final = {"2": "to", "4": "for"}
 """Digits typed for words of the same sound."""
 
-_WHOM: Final = frozenset("u you me my ur your him her them".split())
-_TO_DO: Final = frozenset("how able allowed supposed trying going".split())
-_BIDE: Final = frozenset("wait waiting pay paying paid ask asking look looking".split())
-_WHAT: Final = frozenset("it this that the".split())
-_UNITS: Final = frozenset("day days hour hours hr hrs week weeks month months year years man person factor step way".split())
+_WHOM: Final = frozenset(["u", "you", "me", "my", "ur", "your", "him", "her", "them"])
+_TO_DO: Final = frozenset(["how", "able", "allowed", "supposed", "trying", "going"])
+_BIDE: Final = frozenset(["wait", "waiting", "pay", "paying", "paid", "ask", "asking", "look", "looking"])
+_WHAT: Final = frozenset(["it", "this", "that", "the"])
+_UNITS: Final = frozenset(
+    [
+        "day",
+        "days",
+        "hour",
+        "hours",
+        "hr",
+        "hrs",
+        "week",
+        "weeks",
+        "month",
+        "months",
+        "year",
+        "years",
+        "man",
+        "person",
+        "factor",
+        "step",
+        "way",
+    ]
+)
 
 _PAIR_HEADS: Final = frozenset(head for head, _ in PAIRS)
 _COUNTRY: Final = "US"
