@@ -18,6 +18,7 @@ from slotcache.errors import DomainError
 from slotcache.parsing.cardinals import STARTS, read_cardinal
 from slotcache.parsing.contractions import PAIRS
 from slotcache.parsing.pieces import WordForms, is_number, makes_range, rejoined
+from slotcache.parsing.sounds import sound_of
 from slotcache.parsing.tokenizer import PieceTokenizer
 
 _TYPOGRAPHIC: Final = str.maketrans("‘’‚‛′`´“”„‟″«»‐‑‒–−…\u00a0\u202f\u2009", "'''''''\"\"\"\"\"\"\"-----.   ")
@@ -35,35 +36,6 @@ _NUMBERED: Final = frozenset(_THINGS.split())
 
 _IN_CONTEXT: Final = frozenset({"US", "us", "no"})
 """Words whose neighbours say which word they are."""
-
-_SOUNDS: Final = {"2": "to", "4": "for"}
-"""Digits typed for words of the same sound."""
-
-_WHOM: Final = frozenset(["u", "you", "me", "my", "ur", "your", "him", "her", "them"])
-_TO_DO: Final = frozenset(["how", "able", "allowed", "supposed", "trying", "going"])
-_BIDE: Final = frozenset(["wait", "waiting", "pay", "paying", "paid", "ask", "asking", "look", "looking"])
-_WHAT: Final = frozenset(["it", "this", "that", "the"])
-_UNITS: Final = frozenset(
-    [
-        "day",
-        "days",
-        "hour",
-        "hours",
-        "hr",
-        "hrs",
-        "week",
-        "weeks",
-        "month",
-        "months",
-        "year",
-        "years",
-        "man",
-        "person",
-        "factor",
-        "step",
-        "way",
-    ]
-)
 
 _PAIR_HEADS: Final = frozenset(head for head, _ in PAIRS)
 _COUNTRY: Final = "US"
@@ -209,7 +181,7 @@ def _in_context(text: str, pieces: Sequence[_Piece], at: int, tokens: Sequence[T
         case "#":
             return "" if after and after.glued and after.start == pieces[at].end and after.word[0].isalpha() else "#"
         case "2" | "4":
-            return _SOUNDS[word] if after and _sounds_like(word, before, after.word) else word
+            return sound_of(word, before, [piece.word for piece in pieces[at + 1 : at + 3]])
         case "~":
             return "about" if after and is_number(after.word) else ""
         case "+":
@@ -235,15 +207,6 @@ def _numbers(pieces: Sequence[_Piece], at: int, before: str, after: _Piece | Non
     pointed = at + 2 < len(pieces) and pieces[at + 1].word == "." and pieces[at + 2] is after
     glued = pointed and pieces[at + 1].glued and after.glued
     return after.word == "#" or glued or len(after.word) >= 5 or (before in _NUMBERED and len(after.word) >= 3)
-
-
-def _sounds_like(digit: str, before: str, after: str) -> bool:
-    """Whether "2" is typed for "to", or "4" for "for". A number lost would turn an answer: no number stands there."""
-    if after in _WHOM:
-        return True
-    if digit == "2":
-        return before in _TO_DO and after.isalpha() and after not in _UNITS
-    return before in _BIDE and after in _WHAT
 
 
 def _is_range(pieces: Sequence[_Piece], at: int, tokens: Sequence[Token]) -> bool:
