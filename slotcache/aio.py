@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import time
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 from slotcache import flow, importing, upkeep
 from slotcache.address import Scope
-from slotcache.answers import Answer, FindPersonal, find_personal
-from slotcache.cache import ANYONE, SlotCache, select
-from slotcache.core import Core, ParserLike
+from slotcache.answers import Answer
+from slotcache.cache import SlotCache
+from slotcache.core import ParserLike
 from slotcache.errors import ConfigurationError
-from slotcache.events import Observer, Outcome, Stored
-from slotcache.policy import PLAIN, Directives, Policy
+from slotcache.events import Outcome, Stored
+from slotcache.policy import PLAIN, Directives
+from slotcache.shell import ANYONE, Shell, Which, Wiring, select
 from slotcache.stores.base import Store
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ Relay = Callable[[Outcome], Awaitable[str | Answer]]
 """Asks the model, knowing what came of the look-up."""
 
 
-class AsyncSlotCache:
+class AsyncSlotCache(Shell):
     """`SlotCache` for asyncio. All arguments and results are the same; the methods are coroutines."""
 
     def __init__(
@@ -39,58 +39,34 @@ class AsyncSlotCache:
         parser: ParserLike | None = None,
         store: Store | None = None,
         *,
-        policy: Policy | None = None,
-        observers: Iterable[Observer] = (),
-        clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.perf_counter,
-        find_personal: FindPersonal = find_personal,
-        memory: int = 8192,
         threads: int = 4,
+        **wiring: Unpack[Wiring],
     ) -> None:
         """Wire a cache.
 
         Args:
             parser: Reads utterances into keys; see `SlotCache`.
             store: Where answers live; a SQLite file in the user's data folder when None.
-            policy: The operator's rules.
-            observers: Told of everything that happens.
-            clock: Seconds since the epoch.
-            timer: Seconds of a clock that is never set, for durations.
-            find_personal: Gives the kinds of personal data in a text.
-            memory: How many readings are remembered.
             threads: How many utterances may be parsed, and how many store operations may run, at the same time.
+            wiring: What else `SlotCache` takes.
         """
-        sync = SlotCache(
-            parser,
-            store,
-            policy=policy,
-            observers=observers,
-            clock=clock,
-            timer=timer,
-            find_personal=find_personal,
-            memory=memory,
-        )
-        self._attach(sync, threads)
+        super().__init__(parser, store, **wiring)
+        self._start(threads)
 
     @classmethod
     def over(cls, cache: SlotCache, *, threads: int = 4) -> Self:
         """An asynchronous shell around a cache that synchronous callers use as well; they coalesce with each other."""
         made = cls.__new__(cls)
-        made._attach(cache, threads)
+        made._core = cache.core
+        made._start(threads)
         return made
 
-    def _attach(self, cache: SlotCache, threads: int) -> None:
+    def _start(self, threads: int) -> None:
         if threads < 1:
             raise ConfigurationError("threads must be at least 1")
-        self._core: Core = cache.core
         # Apart, so that a store that hangs does not keep questions from being read.
         self._parsing = ThreadPoolExecutor(threads, thread_name_prefix="slotcache-parse")
         self._storing = ThreadPoolExecutor(threads, thread_name_prefix="slotcache-store")
-
-    @property
-    def core(self) -> Core:
-        """The parts, for shells that share them with this cache."""
-        return self._core
 
     async def get(self, text: str, scope: Scope = ANYONE, *, directives: Directives = PLAIN) -> Outcome:
         """Look a question up; see `SlotCache.get`."""
@@ -156,21 +132,9 @@ class AsyncSlotCache:
         """Turn the answer of a hit into an approved one; see `SlotCache.approve_hit`."""
         return await self._store(upkeep.approve, self._core, hit_id, author=author, answer=answer)
 
-    async def invalidate(
-        self,
-        *,
-        key: str | None = None,
-        intent: str | None = None,
-        slots: Mapping[str, str] | None = None,
-        tag: str | None = None,
-        epoch: str | None = None,
-        tenant: str | None = None,
-        customer: str | None = None,
-        dry_run: bool = False,
-    ) -> upkeep.Invalidation:
+    async def invalidate(self, *, dry_run: bool = False, **which: Unpack[Which]) -> upkeep.Invalidation:
         """Take all answers that match out of recall; see `SlotCache.invalidate`."""
-        selector = select(key, intent, slots, tag, epoch, tenant, customer)
-        return await self._store(upkeep.invalidate, self._core, selector, dry_run=dry_run)
+        return await self._store(upkeep.invalidate, self._core, select(**which), dry_run=dry_run)
 
     async def report_false_hit(self, hit_id: str, *, author: str = "", note: str = "") -> upkeep.Report:
         """Take a wrong answer out of recall at once; see `SlotCache.report_false_hit`."""
@@ -205,13 +169,9 @@ class AsyncSlotCache:
         """Which address field splits each key; see `SlotCache.doctor`."""
         return await self._store(upkeep.doctor, self._core)
 
-    def stats(self) -> dict[str, float]:
-        """What this process counted; see `SlotCache.stats`."""
-        return self._core.counts()
-
     async def aclose(self) -> None:
-        """Let go of the store and the threads."""
-        await self._store(self._core.store.close)
+        """Let go of the store and the threads; it may be repeated."""
+        await asyncio.to_thread(self._core.store.close)
         for pool in (self._parsing, self._storing):
             pool.shutdown(wait=False)
 

@@ -9,81 +9,29 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import wait
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 from slotcache import flow, importing, upkeep
 from slotcache.address import Scope
-from slotcache.answers import Answer, FindPersonal, find_personal
-from slotcache.core import Core, ParserLike
-from slotcache.entry import Selector
-from slotcache.events import Observer, Outcome, Stored
-from slotcache.policy import PLAIN, Directives, Policy
-from slotcache.stores.base import Store
-from slotcache.stores.sqlite import SqliteStore
+from slotcache.answers import Answer
+from slotcache.events import Outcome, Stored
+from slotcache.policy import PLAIN, Directives
+from slotcache.shell import ANYONE, Shell, Which, select
 
 T = TypeVar("T")
 Call = Callable[[str], str | Answer]
 """Asks the model: the utterance in, the answer out."""
 
-ANYONE: Final = Scope()
-"""The scope of callers that name none."""
 
-
-class SlotCache:
+class SlotCache(Shell):
     """Answers questions from earlier answers to exactly the same question.
 
     Safe to use from many threads. Nothing that goes wrong with the parser or the store reaches the caller of `get`,
     `put` and `get_or_call`: the model is called instead, and the outcome says why.
     """
-
-    def __init__(
-        self,
-        parser: ParserLike | None = None,
-        store: Store | None = None,
-        *,
-        policy: Policy | None = None,
-        observers: Iterable[Observer] = (),
-        clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.perf_counter,
-        find_personal: FindPersonal = find_personal,
-        memory: int = 8192,
-    ) -> None:
-        """Wire a cache.
-
-        Args:
-            parser: Reads utterances into keys. When None, the shipped domain with the model in use, which changes over
-                to a promoted one by itself (`slotcache.parsing.watch.watching` does so for a domain of your own).
-            store: Where answers live; a SQLite file in the user's data folder when None.
-            policy: The operator's rules.
-            observers: Told of everything that happens.
-            clock: Seconds since the epoch.
-            timer: Seconds of a clock that is never set, for durations.
-            find_personal: Gives the kinds of personal data in a text.
-            memory: How many readings are remembered.
-        """
-        self._core = Core(
-            parser if parser is not None else self._shipped(),
-            store if store is not None else SqliteStore(),
-            policy if policy is not None else Policy(),
-            observers=observers,
-            clock=clock,
-            timer=timer,
-            find_personal=find_personal,
-            memory=memory,
-        )
-
-    def _shipped(self) -> ParserLike:
-        from slotcache.parsing.watch import watching
-
-        return watching(failed=lambda error: self._core.trouble("model", error))
-
-    @property
-    def core(self) -> Core:
-        """The parts, for shells that share them with this cache."""
-        return self._core
 
     def get(self, text: str, scope: Scope = ANYONE, *, directives: Directives = PLAIN) -> Outcome:
         """Look a question up.
@@ -148,18 +96,7 @@ class SlotCache:
         """Turn the answer of a hit into an approved one, as it is or with another text."""
         return upkeep.approve(self._core, hit_id, author=author, answer=answer)
 
-    def invalidate(
-        self,
-        *,
-        key: str | None = None,
-        intent: str | None = None,
-        slots: Mapping[str, str] | None = None,
-        tag: str | None = None,
-        epoch: str | None = None,
-        tenant: str | None = None,
-        customer: str | None = None,
-        dry_run: bool = False,
-    ) -> upkeep.Invalidation:
+    def invalidate(self, *, dry_run: bool = False, **which: Unpack[Which]) -> upkeep.Invalidation:
         """Take all answers out of recall that match everything given; in `slots`, `*` stands for any value.
 
         Answers that the model is making meanwhile and that match are not kept either.
@@ -168,8 +105,7 @@ class SlotCache:
             ConfigurationError: nothing is given.
             StoreUnavailable: the store does not answer.
         """
-        selector = select(key, intent, slots, tag, epoch, tenant, customer)
-        return upkeep.invalidate(self._core, selector, dry_run=dry_run)
+        return upkeep.invalidate(self._core, select(**which), dry_run=dry_run)
 
     def report_false_hit(self, hit_id: str, *, author: str = "", note: str = "") -> upkeep.Report:
         """Take a wrong answer out of recall at once and record the report.
@@ -215,10 +151,6 @@ class SlotCache:
         """Which address field splits each key, and which keys wait for a person."""
         return upkeep.doctor(self._core)
 
-    def stats(self) -> dict[str, float]:
-        """What this process counted, by name (`hit.learned`, `miss.not_found`, `coalesced`, `saved_tokens`, ...)."""
-        return self._core.counts()
-
     def close(self) -> None:
         """Let go of the store."""
         self._core.store.close()
@@ -230,19 +162,6 @@ class SlotCache:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def select(
-    key: str | None,
-    intent: str | None,
-    slots: Mapping[str, str] | None,
-    tag: str | None,
-    epoch: str | None,
-    tenant: str | None,
-    customer: str | None,
-) -> Selector:
-    """The selector of an invalidation."""
-    return Selector(key, intent, tuple(sorted((slots or {}).items())), tag, epoch, tenant, customer)
 
 
 def _perform(steps: Generator[flow.Step, object, T], call: Callable[[], object] | None = None) -> T:

@@ -126,6 +126,7 @@ class Answered:
         tokens_in: Prompt tokens spent.
         tokens_out: Completion tokens spent.
         cost: Money spent.
+        served: The entry that another caller made meanwhile, when its answer was given.
     """
 
     at: float
@@ -138,6 +139,7 @@ class Answered:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
+    served: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,7 +365,8 @@ def _coalesced(core: Core, found: Found, decision: Hit, started: float) -> Outco
     _count_saved(core, decision.entry)
     outcome = replace(core.outcome(decision, found.question), coalesced=True)
     seconds = core.timer() - started
-    core.emit(Answered(core.clock(), outcome, found.question.parse, found.question.scope, seconds))
+    question = found.question
+    core.emit(Answered(core.clock(), outcome, question.parse, question.scope, seconds, served=decision.entry))
     return outcome
 
 

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "slotcache"
 LAYERS = {
     "errors": 0, "key": 0, "shipped": 0, "model_files": 0,
     "domain": 1, "parsing": 1, "stores": 2, "records": 2, "decide": 2,
-    "cache": 3, "aio": 3,
+    "shell": 3, "cache": 3, "aio": 3,
     "evaluation": 4, "reporting": 4, "learning": 4, "truth": 4,
     "serving": 5, "review": 5, "testing": 5,
     "cli": 6,

@@ -51,7 +51,8 @@ def invalidate(
     for printed in done.keys:
         print(printed)
     more = " (the first 100 keys are shown)" if len(done.keys) == 100 else ""
-    print(f"{done.count} answers {'would leave' if dry_run else 'left'} recall{more}")
+    answers = "1 answer" if done.count == 1 else f"{done.count} answers"
+    print(f"{answers} {'would leave' if dry_run else 'left'} recall{more}")
 
 
 def _pair(text: str) -> tuple[str, str]:

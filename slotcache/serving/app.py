@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Final
 
 import httpx
@@ -25,11 +25,11 @@ from slotcache.serving.chat import Chat, unsupported_headers
 from slotcache.serving.config import Settings
 from slotcache.serving.exchange import ClientGoneError, Exchange, Receive, Send
 from slotcache.serving.identity import Identities
-from slotcache.serving.logs import say
+from slotcache.serving.logs import intent_of, say
 from slotcache.serving.metrics import Metrics
 from slotcache.serving.operators import Operators
 from slotcache.serving.relay import Relay
-from slotcache.serving.tracing import Tracing
+from slotcache.serving.tracing import Span, Tracing
 from slotcache.serving.upstream import UpstreamClient
 from slotcache.stores.base import Store
 
@@ -107,7 +107,7 @@ class Proxy:
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve one connection of the server, as ASGI has it."""
         if scope["type"] == "http":
-            await self._serve(Exchange(scope, receive, send))
+            await self._serve(Exchange(scope, receive, send, closing=lambda: self.draining))
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "websocket":
@@ -146,9 +146,12 @@ class Proxy:
                 await asyncio.to_thread(self.reload)
 
     async def _sweep(self) -> None:
-        """Take expired answers out of the store now and then."""
+        """Take expired answers out of the store now and then, and let the metrics tell what it holds."""
         core = self.cache.core
         while True:
+            counts = await asyncio.to_thread(core.reach, core.store.counts)
+            if counts is not None:
+                self.metrics.holds(counts)
             await asyncio.sleep(_SWEEP_SECONDS)
             await asyncio.to_thread(core.reach, lambda: core.store.sweep(core.clock()))
 
@@ -163,11 +166,8 @@ class Proxy:
         told: dict[str, object] = {}
         try:
             with self._tracing.server("slotcache request", exchange.headers) as span:
-                told = await self._answer(exchange, span)
-        except ClientGoneError:
-            told = {"outcome": "client_gone"}
-        except TimeoutError:
-            await self._turn_away(exchange, 408, "upload_timeout", "the request did not arrive in time")
+                told = await self._answer_unless_gone(exchange)
+                _describe(span, told)
         finally:
             self._running -= 1
             self.metrics.running.dec()
@@ -178,7 +178,17 @@ class Proxy:
                     told.pop("text", None)
                 say("request", told, status=exchange.status or None, ms=round(1000 * seconds, 2))
 
-    async def _answer(self, exchange: Exchange, span: Any) -> dict[str, object]:
+    async def _answer_unless_gone(self, exchange: Exchange) -> dict[str, object]:
+        try:
+            return await self._answer(exchange)
+        except ClientGoneError:
+            self.metrics.gone.inc()
+            return {"outcome": "client_gone"}
+        except TimeoutError:
+            await self._turn_away(exchange, 408, "upload_timeout", "the request did not arrive in time")
+            return {"outcome": "refused"}
+
+    async def _answer(self, exchange: Exchange) -> dict[str, object]:
         limits = self._settings.limits
         if self._running > limits.concurrency:
             await self._turn_away(exchange, 503, "busy", "too many requests at the same time")
@@ -197,7 +207,7 @@ class Proxy:
         if exchange.method != "POST" or exchange.path not in CHAT_PATHS:
             return await self._straight_on(exchange, body)
         try:
-            told = await self._chat.answer(exchange, body, who, span)
+            told = await self._chat.answer(exchange, body, who)
         except (ClientGoneError, asyncio.CancelledError):
             raise
         except Exception as error:  # whatever is wrong here, the bot gets its answer
@@ -224,6 +234,16 @@ class Proxy:
         if exchange.status == 0:
             headers = [(b"retry-after", b"1")] if status == 503 else []
             await exchange.error(status, code, message, [*headers, (b"connection", b"close")])
+
+
+def _describe(span: Span, told: Mapping[str, object]) -> None:
+    """Note what became of a request, without anything that a customer wrote."""
+    for name in ("outcome", "reason", "detail"):
+        if told.get(name) is not None:
+            span.set_attribute(f"slotcache.{name}", told[name])
+    if "key" in told:
+        key = told["key"]
+        span.set_attribute("slotcache.intent", intent_of(key if isinstance(key, str) else None))
 
 
 def _say_trouble(event: Event) -> None:

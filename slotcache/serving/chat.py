@@ -19,13 +19,12 @@ from slotcache.serving.config import Settings
 from slotcache.serving.directives import read_directives
 from slotcache.serving.exchange import Exchange
 from slotcache.serving.identity import Identity
-from slotcache.serving.logs import header_key, intent_of, loggable_key
+from slotcache.serving.logs import header_key, loggable_key
 from slotcache.serving.metrics import Metrics
 from slotcache.serving.relay import Relay
 from slotcache.serving.replay import completion_bytes, stream_bytes
 from slotcache.serving.replies import FREE, Prices
 from slotcache.serving.requests import Asked, parse_body
-from slotcache.serving.tracing import Span
 from slotcache.serving.upstream import RawHeaders
 
 _MILLION: Final = 1_000_000
@@ -55,7 +54,7 @@ class Chat:
             model: Prices(price.input / _MILLION, price.output / _MILLION) for model, price in settings.prices.items()
         }
 
-    async def answer(self, exchange: Exchange, body: bytes, who: Identity, span: Span) -> dict[str, object]:
+    async def answer(self, exchange: Exchange, body: bytes, who: Identity) -> dict[str, object]:
         """Answer one request; gives what the log should say about it."""
         started = self._timer()
         asked = self._read(body) if who.known else Unsupported.UNKNOWN_CALLER
@@ -82,7 +81,7 @@ class Chat:
             await self._replay(exchange, asked, outcome)
             if outcome.answer is not None:
                 self._addresses.note_said(asked, scope, self._cache.core, outcome.answer)
-        return self._told(outcome, span, asked)
+        return _told(outcome, asked)
 
     def _read(self, body: bytes) -> Asked | Unsupported:
         parsed = parse_body(body)
@@ -148,21 +147,6 @@ class Chat:
             made = completion_bytes(outcome.answer, reply_id=reply_id, model=asked.model, created=created)
             await exchange.respond(200, [_JSON, *headers], made)
 
-    def _told(self, outcome: Outcome, span: Span, asked: Asked) -> dict[str, object]:
-        span.set_attribute("slotcache.outcome", outcome.decision.value)
-        span.set_attribute("slotcache.reason", outcome.reason)
-        span.set_attribute("slotcache.intent", intent_of(outcome.key))
-        return {
-            "outcome": outcome.decision.value,
-            "reason": outcome.reason,
-            "key": loggable_key(outcome.key),
-            "abstain": outcome.abstain.value if outcome.abstain is not None else None,
-            "not_stored": outcome.not_stored,
-            "coalesced": outcome.coalesced or None,
-            "hit_id": outcome.hit_id,
-            "text": asked.question,
-        }
-
 
 _JSON: Final = (b"content-type", b"application/json")
 _EVENTS: Final = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
@@ -193,6 +177,20 @@ def _headers(outcome: Outcome) -> RawHeaders:
     if outcome.coalesced:
         headers.append((b"x-slotcache-coalesced", b"1"))
     return headers
+
+
+def _told(outcome: Outcome, asked: Asked) -> dict[str, object]:
+    """What the log and the span should say."""
+    return {
+        "outcome": outcome.decision.value,
+        "reason": outcome.reason,
+        "key": loggable_key(outcome.key),
+        "abstain": outcome.abstain.value if outcome.abstain is not None else None,
+        "not_stored": outcome.not_stored,
+        "coalesced": outcome.coalesced or None,
+        "hit_id": outcome.hit_id,
+        "text": asked.question,
+    }
 
 
 async def _not_cached(exchange: Exchange, headers: RawHeaders) -> None:

@@ -18,6 +18,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _JSON: Final = (b"content-type", b"application/json")
+_LAST: Final = (b"connection", b"close")
 
 
 class ClientGoneError(Exception):
@@ -37,7 +38,15 @@ class Exchange:
         over: Whether the response is complete.
     """
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    def __init__(
+        self,
+        scope: Mapping[str, Any],
+        receive: Receive,
+        send: Send,
+        *,
+        closing: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Take one request; while `closing` says so, responses tell the client to open another connection next time."""
         self.method: str = scope["method"]
         raw = scope.get("raw_path")
         self.path = raw.partition(b"?")[0].decode("latin-1") if raw else str(scope["path"])
@@ -49,6 +58,7 @@ class Exchange:
         self.over = False
         self._receive = receive
         self._send = send
+        self._closing = closing
 
     def values(self, name: bytes) -> list[str]:
         """All values of a header."""
@@ -102,6 +112,8 @@ class Exchange:
     async def start(self, status: int, headers: RawHeaders) -> None:
         """Begin the response."""
         self.status = status
+        if self._closing() and _LAST not in headers:
+            headers = [*headers, _LAST]
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def piece(self, body: bytes) -> None:

@@ -6,6 +6,7 @@ domain has hundreds of intents, those beyond the first 500 are counted as `other
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -49,6 +50,13 @@ class Metrics:
         self.failures = self._counter("upstream_failures", "Calls without a whole reply.", "reason")
         self.doubted = self._counter("untrusted_headers", "Trusted headers from somebody who is not trusted.")
         self.refused = self._counter("refused", "Requests that the proxy itself turned away.", "reason")
+        self.gone = self._counter("clients_gone", "Requests whose client left before it had the whole response.")
+        self.store = Gauge(
+            "slotcache_store",
+            "What the store tells about itself once a minute: what it holds, and what became of the rest.",
+            ["what"],
+            registry=self.registry,
+        )
         self.running = Gauge("slotcache_requests_running", "Requests in progress.", registry=self.registry)
         self.parser_loaded = Gauge(
             "slotcache_parser_loaded", "Whether questions can be read: 1, or 0.", registry=self.registry
@@ -98,6 +106,11 @@ class Metrics:
         if cost:
             self.spent_money.inc(cost)
 
+    def holds(self, counts: Mapping[str, int]) -> None:
+        """Note what the store tells about itself."""
+        for what, number in counts.items():
+            self.store.labels(what).set(number)
+
     def render(self) -> bytes:
         """The text that Prometheus reads."""
         return generate_latest(self.registry)
@@ -118,7 +131,8 @@ class Metrics:
         outcome = event.outcome
         if outcome.coalesced:
             self.coalesced.labels(self._intent(outcome)).inc()
-            self.saved_calls.inc()
+            made = event.served
+            self._save(*((made.tokens_in, made.tokens_out, made.cost) if made is not None else (0, 0, 0.0)))
         elif outcome.decision is not Decision.HIT:
             self._kept(outcome.not_stored, event.stored)
 

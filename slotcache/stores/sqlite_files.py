@@ -19,7 +19,16 @@ from slotcache.stores.sqlite_schema import prepare, recognise
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BESIDE: Final = ("", "-wal", "-shm")
 _MAX_IDLE: Final = 16
-_INHERITED: Final[list[sqlite3.Connection]] = []
+_Place = tuple[int, int]
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that remembers which file it was opened on, whatever stands under that name later."""
+
+    place: _Place | None = None
+
+
+_INHERITED: Final[list[_Connection]] = []
 
 
 class SqliteFile:
@@ -36,7 +45,7 @@ class SqliteFile:
         self.damaged = 0
         self._busy = busy_seconds
         self._lock = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[_Connection] = []
         self._process = os.getpid()
         self._closed = False
 
@@ -96,7 +105,7 @@ class SqliteFile:
         self._closed = True
         self._drop_idle()
 
-    def _take(self) -> sqlite3.Connection:
+    def _take(self) -> _Connection:
         if self._closed:
             raise StoreUnavailable(f"{self.path}: the store is closed")
         if self._process != os.getpid():
@@ -104,17 +113,32 @@ class SqliteFile:
             _INHERITED.extend(self._idle)
             self._idle, self._process = [], os.getpid()
         try:
-            return self._idle.pop()
+            connection = self._idle.pop()
         except IndexError:
             return self._connect()
+        if connection.place != self._place():
+            # Removed, restored from a copy, or moved aside by another process that found it damaged. What is written
+            # to the old file nobody else would ever see, withdrawals among it.
+            connection.close()
+            self._drop_idle()
+            raise StoreUnavailable(f"{self.path}: another file stands in its place; it is opened anew")
+        return connection
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _place(self) -> _Place | None:
+        """Which file stands under the name now; None without one."""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _give_back(self, connection: _Connection) -> None:
         if self._closed or len(self._idle) >= _MAX_IDLE:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def _discard(self, connection: sqlite3.Connection | None) -> None:
+    def _discard(self, connection: _Connection | None) -> None:
         if connection is not None:
             connection.close()
 
@@ -122,10 +146,15 @@ class SqliteFile:
         while self._idle:
             self._idle.pop().close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> _Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(
-            self.path, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.path,
+            timeout=self._busy,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+            factory=_Connection,
         )
         try:
             recognise(connection, str(self.path))
@@ -134,6 +163,7 @@ class SqliteFile:
             for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "cache_size = -8192"):
                 connection.execute(f"PRAGMA {pragma}")
             prepare(connection, str(self.path))
+            connection.place = self._place()
         except BaseException:
             connection.close()
             raise

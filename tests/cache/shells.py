@@ -11,13 +11,14 @@ from typing import Any
 
 from slotcache.address import Scope
 from slotcache.aio import AsyncSlotCache
-from slotcache.cache import ANYONE, SlotCache
+from slotcache.cache import SlotCache
 from slotcache.core import ParserLike
 from slotcache.entry import Selector
 from slotcache.errors import Abstain
 from slotcache.events import Outcome
 from slotcache.parsing.types import Owner, Parse
 from slotcache.policy import Policy
+from slotcache.shell import ANYONE
 from slotcache.stores.base import Store
 from slotcache.stores.memory import MemoryStore
 from slotcache.stores.sqlite import SqliteStore

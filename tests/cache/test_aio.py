@@ -144,3 +144,8 @@ async def test_aio_relay_is_told_what_came_of_the_look_up() -> None:
     async with build() as cache:
         outcomes = [await cache.get_or_relay(text, relay, ACME) for text in ("can i cancel?", "may i call it off?")]
     assert (told, [outcome.hit for outcome in outcomes]) == ([("miss", "not_found")], [False, True])
+
+
+async def test_aio_close_can_be_repeated() -> None:
+    async with build() as cache:
+        await cache.aclose()

@@ -140,6 +140,13 @@ def test_cache_invalidates_what_it_said_it_would(bench: Bench, what: dict[str, A
     assert bench.get("can i cancel?", ACME).reason == "not_found"
 
 
+def test_cache_invalidation_with_a_misspelt_name_withdraws_nothing(bench: Bench) -> None:
+    bench.put("can i cancel?", "yes", ACME)
+    with pytest.raises(TypeError, match="intnet"):
+        bench.invalidate(tenant="acme", intnet="track_order")
+    assert bench.get("can i cancel?", ACME).hit
+
+
 def test_cache_does_not_keep_an_answer_that_was_invalidated_while_it_was_made(bench: Bench) -> None:
     def answer(text: str) -> str:
         bench.sync.invalidate(intent="cancel_order")

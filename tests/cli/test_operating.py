@@ -117,9 +117,9 @@ def test_answers_list_json(desk: Desk, written: Callable[..., Path], options: tu
 
 def test_invalidate_dry_run_says_what_would_go_and_changes_nothing(desk: Desk) -> None:
     desk.hit()
-    assert desk("invalidate", "--intent", "renew_loan", "--dry-run") == f"{KEY}\n1 answers would leave recall\n"
+    assert desk("invalidate", "--intent", "renew_loan", "--dry-run") == f"{KEY}\n1 answer would leave recall\n"
     assert desk.ask()["decision"] == "hit"
-    assert desk("invalidate", "--intent", "renew_loan") == f"{KEY}\n1 answers left recall\n"
+    assert desk("invalidate", "--intent", "renew_loan") == f"{KEY}\n1 answer left recall\n"
     assert desk.ask()["decision"] == "miss"
 
 

@@ -77,6 +77,7 @@ async def test_proxy_client_that_leaves_cancels_the_call_and_frees_the_key(start
     async with asyncio.timeout(10):
         while endpoint.given_up == 0:
             await asyncio.sleep(0.005)
+    await front.until("gone")
     endpoint.script.hang = False
     assert outcome(await ask(front)) == ("miss", "not_found")
     assert outcome(await ask(front)) == ("hit", "learned")
@@ -179,6 +180,23 @@ async def test_proxy_sqlite_file_damaged_under_it_costs_calls(start: Start, tmp_
                 opened.write(b"\xff" * max(4096, file.stat().st_size))
     told = [await ask(front, question) for question in ("can i cancel?", "can i cancel after it ships?") * 3]
     assert {(response.status_code, text_of(response)) for response in told} == {(200, "Yes, until it ships.")}
+    # The next process finds the damage at once, moves the file aside and says so.
+    again, _ = start(store=SqliteStore(path))
+    await again.until("store", "damaged")
+    assert [outcome(await ask(again))[0] for _ in range(2)] == ["miss", "hit"]
+
+
+async def test_proxy_sqlite_file_removed_under_it_costs_one_call_and_heals(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite3"
+    front, _ = start(store=SqliteStore(path))
+    await ask(front)
+    await front.until("stored", "learned")
+    for file in tmp_path.iterdir():
+        file.unlink()
+    told = [outcome(await ask(front))[0] for _ in range(3)]
+    assert told == ["bypass", "miss", "hit"]
+    assert front.counted("trouble", "store") >= 1
+    assert SqliteStore(path).counts()["entries"] == 1
 
 
 @pytest.mark.server

@@ -15,6 +15,7 @@ from slotcache.serving.metrics import Metrics
 from slotcache.stores.memory import MemoryStore
 from slotcache.testing import ScriptedParser
 from tests.serving.harness import Bot, Endpoint
+from tests.stores.contract import entry
 
 Make = Callable[..., Bot]
 
@@ -64,11 +65,22 @@ async def test_metrics_count_what_is_kept_and_what_is_not(make_bot: Make) -> Non
 
 
 async def test_metrics_count_coalesced_calls(make_bot: Make) -> None:
-    bot = make_bot(endpoint=Endpoint(delay=0.05))
+    bot = make_bot({"prices": {"m": {"input": 1_000, "output": 10_000}}}, endpoint=Endpoint(delay=0.05))
     await asyncio.gather(*(bot.ask() for _ in range(5)))
     found = await samples(bot)
     assert (found["coalesced_total{intent=cancel_order}"], found["saved_calls_total"]) == (4, 4)
+    assert (found["saved_tokens_total{kind=input}"], found["saved_money_total"]) == (400, pytest.approx(1.2))
     assert found["spent_calls_total"] == 1
+
+
+async def test_metrics_tell_what_the_store_holds(make_bot: Make) -> None:
+    store = MemoryStore()
+    store.put(entry())
+    bot = make_bot(store=store)
+    async with bot.proxy.running():
+        async with asyncio.timeout(10):
+            while "store{what=entries}" not in await samples(bot):
+                await asyncio.sleep(0.005)
 
 
 @pytest.mark.parametrize("stage", ["read", "lookup", "upstream_first", "upstream", "hit", "miss"])

@@ -46,6 +46,15 @@ async def test_operators_ready_until_it_drains(bot: Bot, draining: bool, status:
     assert (response.status_code, response.json()["ready"]) == (status, not draining)
 
 
+@pytest.mark.parametrize("path", ["/readyz", "/v1/models"])
+async def test_operators_response_while_it_drains_ends_its_connection(bot: Bot, path: str) -> None:
+    told = []
+    for bot.proxy.draining in (False, True):
+        async with bot.client() as client:
+            told.append((await client.get(path)).headers.get("connection"))
+    assert told == [None, "close"]
+
+
 @pytest.mark.parametrize("prefix", ["", "chatcmpl-"])
 async def test_operators_caller_reports_a_false_hit_which_leaves_at_once(bot: Bot, prefix: str) -> None:
     found = await hit_id(bot)

@@ -55,6 +55,17 @@ async def test_tracing_span_says_what_became_of_the_question(exporter: InMemoryS
     }
 
 
+async def test_tracing_span_says_why_a_request_was_no_question(exporter: InMemorySpanExporter, make_bot: Make) -> None:
+    bot = make_bot(tracing=Tracing())
+    await bot.ask(n=2)
+    span = named(exporter.get_finished_spans())["slotcache request"]
+    assert dict(span.attributes or {}) == {
+        "slotcache.outcome": "bypass",
+        "slotcache.reason": "request_unsupported",
+        "slotcache.detail": "several_choices",
+    }
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 async def test_tracing_without_an_sdk_changes_nothing(make_bot: Make, enabled: bool) -> None:
     bot = make_bot(tracing=Tracing(enabled=enabled))

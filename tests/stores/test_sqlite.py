@@ -149,6 +149,28 @@ def test_sqlite_damage_while_running_heals_after_one_failure(path: Path) -> None
     store.close()
 
 
+@pytest.mark.parametrize("suffix", ["", ".away"], ids=["removed", "moved aside by another process"])
+def test_sqlite_file_that_is_gone_costs_one_failure_and_a_new_one_is_shared(path: Path, suffix: str) -> None:
+    here, there = SqliteStore(path), SqliteStore(path)
+    for store in (here, there):
+        store.put(entry())
+    for file in path.parent.iterdir():
+        file.rename(f"{file}{suffix}") if suffix else file.unlink()
+    for store in (here, there):
+        with pytest.raises(StoreUnavailable, match="another file stands in its place"):
+            store.get(entry().cell)
+    assert here.put(entry(tenant="b")) is PutResult.STORED
+    # What one process stores or withdraws, the other one sees: nobody goes on with the file that is gone.
+    assert tuple(there.get(entry(tenant="b").cell)) == (entry(tenant="b"),)
+    there.set_switch("cancel_order", off=True, now=NOW)
+    assert here.switches() == {"cancel_order"}
+    for store in (here, there):
+        store.close()
+    again = SqliteStore(path)
+    assert again.counts()["entries"] == 1
+    again.close()
+
+
 def test_sqlite_damaged_row_answers_nothing_and_can_be_replaced(path: Path) -> None:
     store = SqliteStore(path)
     store.put(entry())

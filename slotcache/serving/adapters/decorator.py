@@ -14,9 +14,10 @@ from typing import Any, ParamSpec, overload
 from slotcache.address import Scope
 from slotcache.aio import AsyncSlotCache
 from slotcache.answers import Answer
-from slotcache.cache import ANYONE, SlotCache
+from slotcache.cache import SlotCache
 from slotcache.errors import ConfigurationError
 from slotcache.events import Outcome
+from slotcache.shell import ANYONE
 
 P = ParamSpec("P")
 ScopeFrom = Scope | Callable[..., Scope]

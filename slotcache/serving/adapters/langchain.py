@@ -19,10 +19,11 @@ from langchain_core.outputs import ChatGeneration, Generation
 from slotcache.address import digest
 from slotcache.aio import AsyncSlotCache
 from slotcache.answers import Answer
-from slotcache.cache import ANYONE, SlotCache
+from slotcache.cache import SlotCache
 from slotcache.errors import NotStored, Unsupported
 from slotcache.serving.adapters.chats import Chats, Prepared, ScopeOf
 from slotcache.serving.config import Chat
+from slotcache.shell import ANYONE
 
 _ROLES: Final = {"SystemMessage": "system", "HumanMessage": "user", "AIMessage": "assistant"}
 # Whatever binds tools or shapes to a model ends up in the text of its parameters.

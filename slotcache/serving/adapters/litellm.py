@@ -15,7 +15,7 @@ from litellm.types.utils import all_litellm_params
 
 from slotcache.aio import AsyncSlotCache
 from slotcache.answers import Answer
-from slotcache.cache import ANYONE, SlotCache
+from slotcache.cache import SlotCache
 from slotcache.errors import Unsupported
 from slotcache.events import Outcome
 from slotcache.policy import Directives
@@ -23,6 +23,7 @@ from slotcache.serving.adapters.chats import Chats, Prepared, ScopeOf
 from slotcache.serving.config import Chat
 from slotcache.serving.replay import completion
 from slotcache.serving.replies import FAILED, read_completion
+from slotcache.shell import ANYONE
 
 # What LiteLLM passes beside the request; the rest of its own arguments it lists itself.
 _OWN: Final = frozenset(all_litellm_params) | frozenset(

@@ -23,7 +23,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from slotcache.address import Scope
 from slotcache.aio import AsyncSlotCache
 from slotcache.answers import Answer
-from slotcache.cache import ANYONE, SlotCache
+from slotcache.cache import SlotCache
 from slotcache.errors import ConfigurationError, Unsupported
 from slotcache.events import Outcome
 from slotcache.policy import PLAIN, Directives
@@ -32,6 +32,7 @@ from slotcache.serving.adapters.streams import Arriving, AsyncArriving, Ended, G
 from slotcache.serving.config import Chat
 from slotcache.serving.replay import chunks, completion
 from slotcache.serving.replies import StreamReader, read_completion
+from slotcache.shell import ANYONE
 
 Tell = Callable[[Outcome], None]
 _RUNNING: Final[set[asyncio.Task[None]]] = set()
