@@ -11,14 +11,15 @@ import typer
 from slotcache.cli.options import DomainOption
 from slotcache.cli.stores import StoreOption
 from slotcache.errors import ConfigurationError
+from slotcache.review.users import Role
 
 if TYPE_CHECKING:
     from slotcache.address import Scope
     from slotcache.review.desk import Desk
 
 _EPILOG = """
-First make somebody who may log in: slotcache review add-user kim --users users.json. Then, beside a bot that records
-its traffic: slotcache review --users users.json --labels labels.db --records traffic.db --store answers.db
+First make somebody who may log in: slotcache review add-user kim --role lead --users users.json. Then, beside a bot
+that records its traffic: slotcache review --users users.json --labels labels.db --records traffic.db --store answers.db
 
 Press ? on any page for its keys. The labels go into the next model with: slotcache retrain --review labels.db
 """
@@ -130,16 +131,48 @@ def add_user(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking.")
     ] = False,
+    role: Annotated[
+        Role | None, typer.Option(help="What they may do; an analyst when absent, or what they may already.")
+    ] = None,
 ) -> None:
-    """Let somebody log in, or give them another password. Kept is a scrypt hash, readable by you alone."""
+    """Let somebody log in, or give them another password. Kept is a scrypt hash, readable by you alone.
+
+    An analyst labels, proposes, and reports wrong answers. A lead also decides what customers get: approves answers,
+    ends a quarantine, accepts proposals and takes them out again.
+    """
     from slotcache.review import users as people
 
     if password_stdin:
         password = sys.stdin.readline().rstrip("\n")
     else:
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    people.add_user(users, name, password)
-    print(f"{name} may log in")
+    people.add_user(users, name, password, role=role)
+    print(f"{name} may log in, as {people.read_users(users).role(name)}")
+
+
+@app.command("set-role")
+def set_role(
+    name: Annotated[str, typer.Argument(help="Who.")],
+    role: Annotated[Role, typer.Argument(help="What they may do.")],
+    users: UsersOption,
+) -> None:
+    """Let somebody do more or less, from their next click on. Exit status 1 when nobody is called so."""
+    from slotcache.review import users as people
+
+    if not people.set_role(users, name, role):
+        print(f"nobody is called {name}")
+        raise typer.Exit(1)
+    print(f"{name} is {role} now")
+
+
+@app.command("list-users")
+def list_users(users: UsersOption) -> None:
+    """Say who may log in, and what they may do."""
+    from slotcache.review import users as people
+
+    held = people.read_users(users)
+    for name in sorted(held.hashes):
+        print(f"{name}\t{held.role(name)}")
 
 
 @app.command("remove-user")

@@ -31,6 +31,9 @@ class Kind(StrEnum):
     UNDO = "undo"
 
 
+LEADS: Final = frozenset({Kind.ACCEPT, Kind.APPROVE, Kind.REPORT, Kind.CLEAR})
+"""Acts that only people who lead may take back: undoing a report ends its quarantine."""
+
 SETTLES: Final = frozenset({Kind.LABEL, Kind.PERSONAL, Kind.LEAVE})
 """Acts after which a question needs nobody's attention any more."""
 

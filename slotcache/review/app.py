@@ -17,7 +17,7 @@ from starlette.routing import Route
 from slotcache.errors import SlotcacheError
 from slotcache.review import pages_answers, pages_proposals, pages_question, pages_queue, pages_visitor
 from slotcache.review.desk import Desk
-from slotcache.review.web import Guarded, Handler, page, static
+from slotcache.review.web import Guarded, Handler, for_leads, page, static
 from slotcache.serving.logs import say
 
 REFRESH_SECONDS: Final = 5.0
@@ -60,13 +60,13 @@ def make_app(desk: Desk, *, refresh: bool = True) -> Starlette:
         get("/proposals", pages_proposals.listed),
         get("/proposals/{id}", pages_proposals.proposal),
         get("/proposals/{id}/file", pages_proposals.file),
-        post("/proposals/{id}/accept", pages_proposals.accept),
+        post("/proposals/{id}/accept", for_leads("Accepting a proposal", pages_proposals.accept)),
         get("/answers", pages_answers.answers),
         post("/answers", pages_answers.find),
         get("/key/{id}", pages_answers.key_page),
-        post("/key/{id}/approve", pages_answers.approve),
+        post("/key/{id}/approve", for_leads("Approving an answer", pages_answers.approve)),
         post("/key/{id}/report", pages_answers.report),
-        post("/key/{id}/clear", pages_answers.clear),
+        post("/key/{id}/clear", for_leads("Ending a quarantine", pages_answers.clear)),
     ]
 
     @contextlib.asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from slotcache.review.acts import Kind, standing
+from slotcache.review.acts import LEADS, Act, Kind, standing
 from slotcache.review.labels import Stale
 from slotcache.review.queue import Item
 from slotcache.review.web import Visit
@@ -71,6 +71,8 @@ def undo(visit: Visit) -> Response:
     act = desk.labels.act(id)
     if act is None:
         return visit.show("message.html.j2", status=404, title="Nothing to undo", message="There is no such label.")
+    if _changes_answers(visit, act) and not visit.leads:
+        return visit.refuse("Taking this back")
     if isinstance(desk.labels.undo(act, author=visit.name, at=desk.clock(), id=visit.form.get("id", "")), Stale):
         return visit.show(
             "message.html.j2", status=409, title="Undone already", message="Somebody took this back before you."
@@ -105,3 +107,9 @@ def path_of(subject: str) -> str:
 def address_of(item: Item) -> str:
     """The page of an item."""
     return path_of(item.id)
+
+
+def _changes_answers(visit: Visit, act: Act) -> bool:
+    """Whether undoing an act changes what customers get. A proposal takes its acceptance with it."""
+    accepted = {one.id for one in visit.desk.proposals() if one.accepted}
+    return act.kind in LEADS or (act.kind is Kind.PROPOSE and act.subject in accepted)

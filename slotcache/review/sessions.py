@@ -13,7 +13,7 @@ from typing import Final
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from slotcache.review.users import Users
+from slotcache.review.users import Role, Users
 
 COOKIE: Final = "slotcache_review"
 LIFE: Final = 12 * 3600
@@ -61,6 +61,10 @@ class Sessions:
     def admits(self, name: str, password: str) -> bool:
         """Whether somebody may log in."""
         return self._users().admits(name, password)
+
+    def role(self, name: str) -> Role:
+        """What somebody may do now."""
+        return self._users().role(name)
 
     def begin(self, name: str = "") -> Session:
         """A new session; of nobody when no name is given."""

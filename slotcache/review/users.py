@@ -1,4 +1,4 @@
-"""Who may log in: a file with one scrypt hash a person, and the secret that session cookies are signed with."""
+"""Who may log in, and do what: a file with a scrypt hash and a role a person, and the secret that signs cookies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import re
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +21,21 @@ from slotcache.errors import ConfigurationError
 SHORTEST: Final = 10
 """Characters a password must have."""
 
+_ADD: Final = "run `slotcache review add-user NAME --role lead --users {}`"
 _N, _R, _P = 2**15, 8, 1
 _MEMORY: Final = 64 * 1024 * 1024
 _NAME: Final = re.compile(r"[\w.@+-]{1,64}")
 _LONGEST: Final = 1_000
+
+
+class Role(StrEnum):
+    """What a person may do."""
+
+    ANALYST = "analyst"
+    """Labels, pairs, proposals, and reporting a wrong answer, which can only turn hits into misses."""
+
+    LEAD = "lead"
+    """Besides that, what customers get: approving answers, ending a quarantine, accepting proposals, undoing those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +45,16 @@ class Users:
     Attributes:
         secret: Signs session cookies.
         hashes: Name -> scrypt hash with its parameters.
+        roles: Name -> role; whoever has none is an analyst.
     """
 
     secret: str
     hashes: Mapping[str, str]
+    roles: Mapping[str, Role] = field(default_factory=dict)
+
+    def role(self, name: str) -> Role:
+        """What somebody may do: what an analyst may, unless the file says more."""
+        return self.roles.get(name, Role.ANALYST) if name in self.hashes else Role.ANALYST
 
     def admits(self, name: str, password: str) -> bool:
         """Whether this is the person's password; a name that is not there takes as long to refuse."""
@@ -58,20 +76,28 @@ def read_users(path: Path) -> Users:
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        users = Users(str(raw["secret"]), {str(name): str(hashed) for name, hashed in raw["users"].items()})
+        users = Users(
+            str(raw["secret"]),
+            {str(name): str(hashed) for name, hashed in raw["users"].items()},
+            {str(name): Role(role) for name, role in raw.get("roles", {}).items()},
+        )
     except FileNotFoundError:
-        raise ConfigurationError(
-            f"{path}: there is no users file; make one with `slotcache review add-user NAME --users {path}`"
-        ) from None
+        raise ConfigurationError(f"{path}: there is no users file; {_ADD.format(path)}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{path}: not a users file: {error!r}") from None
     if not users.hashes or len(users.secret) < 32:
-        raise ConfigurationError(f"{path}: names nobody; run `slotcache review add-user NAME --users {path}`")
+        raise ConfigurationError(f"{path}: names nobody; {_ADD.format(path)}")
     return users
 
 
-def add_user(path: Path, name: str, password: str) -> None:
+def add_user(path: Path, name: str, password: str, *, role: Role | None = None) -> None:
     """Add a person, or give them another password. The file is replaced in one step and only its owner can read it.
+
+    Args:
+        path: The users file; made when it is not there.
+        name: Who.
+        password: What they log in with.
+        role: What they may do; None keeps the role they have, and makes somebody new an analyst.
 
     Raises:
         ConfigurationError: the name or the password cannot be used, or the file is damaged.
@@ -81,15 +107,31 @@ def add_user(path: Path, name: str, password: str) -> None:
     if len(password) < SHORTEST:
         raise ConfigurationError(f"a password needs {SHORTEST} characters or more; three or four words will do")
     held = read_users(path) if path.exists() else Users(secrets.token_hex(32), {})
-    hashes = {**held.hashes, name: hash_password(password)}
-    _write(path, {"secret": held.secret, "users": dict(sorted(hashes.items()))})
+    made = replace(held, hashes={**held.hashes, name: hash_password(password)})
+    _write(path, made if role is None else replace(made, roles={**held.roles, name: role}))
+
+
+def set_role(path: Path, name: str, role: Role) -> bool:
+    """Let a person do more or less, from their next click on; gives whether they were there."""
+    held = read_users(path)
+    if name not in held.hashes:
+        return False
+    _write(path, replace(held, roles={**held.roles, name: role}))
+    return True
 
 
 def remove_user(path: Path, name: str) -> bool:
     """Remove a person, whose sessions end at once; gives whether they were there."""
     held = read_users(path)
-    left = {known: hashed for known, hashed in held.hashes.items() if known != name}
-    _write(path, {"secret": held.secret, "users": left})
+    # With the role gone as well, somebody who gets the name later begins as an analyst.
+    _write(
+        path,
+        replace(
+            held,
+            hashes={known: hashed for known, hashed in held.hashes.items() if known != name},
+            roles={known: role for known, role in held.roles.items() if known != name},
+        ),
+    )
     return name in held.hashes
 
 
@@ -113,7 +155,12 @@ def _coded(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _write(path: Path, data: dict[str, Any]) -> None:
+def _write(path: Path, users: Users) -> None:
+    data: dict[str, Any] = {
+        "secret": users.secret,
+        "users": dict(sorted(users.hashes.items())),
+        "roles": {name: role.value for name, role in sorted(users.roles.items())},
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=".users-")
     try:

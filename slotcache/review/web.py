@@ -17,9 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slotcache.address import digest
 from slotcache.errors import EXPLANATIONS, SlotcacheError, StoreUnavailable
-from slotcache.review.acts import told
+from slotcache.review.acts import LEADS, told
 from slotcache.review.desk import Desk, new_id
 from slotcache.review.sessions import COOKIE, LIFE, Session
+from slotcache.review.users import Role
 from slotcache.review.weigh import NAMES
 from slotcache.serving.logs import say
 
@@ -67,6 +68,11 @@ class Visit:
         return self.session.name
 
     @property
+    def leads(self) -> bool:
+        """Whether the visitor may decide what customers get."""
+        return self.desk.sessions.role(self.name) is Role.LEAD
+
+    @property
     def seen(self) -> int:
         """Number of the last act that the visitor's page showed."""
         text = self.form.get("seen", "")
@@ -76,6 +82,7 @@ class Visit:
         """A page."""
         shown = _ENVIRONMENT.get_template(template).render(
             me=self.name,
+            leads=self.leads,
             token=self.desk.sessions.token(self.session),
             new_id=new_id,
             now=self.desk.clock(),
@@ -90,6 +97,12 @@ class Visit:
         """On to another page."""
         said = {name: value for name, value in query.items() if value}
         return RedirectResponse(f"{path}?{urlencode(said)}" if said else path, status_code=303)
+
+    def refuse(self, what: str) -> HTMLResponse:
+        """A page that says whose decision something is; nothing was done."""
+        say("not a lead", person=self.name)
+        message = f"{what} is a decision of people with the role “lead”; you have the role “{Role.ANALYST}”."
+        return self.show("message.html.j2", status=403, title="For leads", message=message)
 
     def admit(self, response: Response, session: Session) -> Response:
         """Give the visitor a session with a response."""
@@ -106,6 +119,16 @@ class Visit:
 
 
 Handler = Callable[[Visit], Response]
+
+
+def for_leads(what: str, handler: Handler) -> Handler:
+    """A handler that only people who lead get to.
+
+    Args:
+        what: What it does, as the subject of a sentence for those who may not.
+        handler: What it is.
+    """
+    return lambda visit: handler(visit) if visit.leads else visit.refuse(what)
 
 
 def page(desk: Desk, handler: Handler, *, open_to_all: bool = False) -> Callable[[Request], Awaitable[Response]]:
@@ -217,4 +240,4 @@ _ENVIRONMENT: Final = Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters |= {"ago": _ago, "n": _number, "when": _when, "reason": _reason, "told": told}
-_ENVIRONMENT.globals |= {"why_names": NAMES, "stamp": _stamp()}
+_ENVIRONMENT.globals |= {"why_names": NAMES, "stamp": _stamp(), "lead_kinds": LEADS}

@@ -23,7 +23,7 @@ from slotcache.reporting.labels import labelled_from
 from slotcache.review.acts import question_id
 from slotcache.review.exchange import dumped
 from slotcache.review.server import server
-from slotcache.review.users import add_user
+from slotcache.review.users import Role, add_user
 from slotcache.stores.sqlite import SqliteStore
 from slotcache.testing import FakeClock
 from tests.e2e.servers import running
@@ -64,8 +64,8 @@ def browser() -> Iterator[playwright.Browser]:
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("people") / "users.json"
-    for name in ("kim", "lee"):
-        add_user(path, name, PASSWORD)
+    add_user(path, "kim", PASSWORD, role=Role.LEAD)
+    add_user(path, "lee", PASSWORD)
     return path
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from slotcache import MemoryStore, Parser, Scope, SlotCache
 from slotcache.events import Outcome
@@ -16,16 +18,18 @@ from slotcache.records.record import Kind as RecordKind
 from slotcache.records.record import Record, normal
 from slotcache.review.acts import Act, Kind, pair_id, question_id
 from slotcache.review.answers import Answers, place_for
+from slotcache.review.app import make_app
 from slotcache.review.desk import Desk, Settings
 from slotcache.review.labels import LabelStore
-from slotcache.review.sessions import Sessions
-from slotcache.review.users import add_user, read_users
+from slotcache.review.sessions import COOKIE, Sessions
+from slotcache.review.users import Role, add_user, read_users
 from slotcache.stores.base import Store
 from slotcache.testing import FakeClock
 
 LIBRARY = Path(__file__).parent.parent / "domains" / "library.yaml"
 NOW = 1_800_000_000.0
 PASSWORD = "correct horse battery"
+Client = Callable[[str], "Person"]
 
 
 @pytest.fixture(scope="session")
@@ -74,10 +78,10 @@ def record() -> Callable[..., Record]:
 
 @pytest.fixture(scope="session")
 def users_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two people who may log in."""
+    """Two people who may log in: kim, who leads, and lee, an analyst."""
     path = tmp_path_factory.mktemp("people") / "users.json"
-    for name in ("kim", "lee"):
-        add_user(path, name, PASSWORD)
+    add_user(path, "kim", PASSWORD, role=Role.LEAD)
+    add_user(path, "lee", PASSWORD)
     return path
 
 
@@ -124,3 +128,47 @@ def room(tmp_path: Path, library_parser: Parser, users_file: Path) -> Iterator[R
     made = Room(tmp_path, library_parser, users_file)
     yield made
     made.close()
+
+
+class Person:
+    """Somebody at the page."""
+
+    def __init__(self, room: Room, name: str) -> None:
+        self.http = TestClient(make_app(room.desk, refresh=False), base_url="http://review", follow_redirects=False)
+        self.name = name
+
+    def token(self, path: str = "/login") -> str:
+        found = re.search(r'name="token" value="([0-9a-f]+)"', self.http.get(path).text)
+        assert found is not None
+        return found[1]
+
+    def log_in(self, password: str = PASSWORD) -> Any:
+        return self.http.post("/login", data={"name": self.name, "password": password, "token": self.token()})
+
+    def send(self, path: str, **form: str) -> Any:
+        """Send a form of the queue's page."""
+        return self.http.post(path, data={"token": self.token("/queue"), **form})
+
+    def label(self, text: str, say: str, **form: str) -> Any:
+        return self.send(f"/question/{question_id(text)}/label", say=say, **form)
+
+
+@pytest.fixture
+def client(room: Room) -> Iterator[Client]:
+    people: list[Person] = []
+
+    def make(name: str) -> Person:
+        person = Person(room, name)
+        people.append(person)
+        sessions = room.desk.sessions
+        person.http.cookies.set(COOKIE, sessions.write(sessions.begin(name)))
+        return person
+
+    yield make
+    for person in people:
+        person.http.close()
+
+
+@pytest.fixture
+def kim(client: Client) -> Person:
+    return client("kim")

@@ -50,6 +50,16 @@ def test_cli_labels_interface_is_for_the_domain(invoke: Run) -> None:
     assert '<Choice value="renew_loan"/>' in invoke("labels", "interface", "--domain", LIBRARY).output
 
 
+def test_cli_review_roles_are_given_changed_and_listed(invoke: Run, tmp_path: Path) -> None:
+    users = tmp_path / "users.json"
+    for name, more in (("kim", ["--role", "lead"]), ("lee", [])):
+        invoke("review", "add-user", name, *more, "--users", users, "--password-stdin", input=PASSWORD + "\n")
+    assert invoke("review", "list-users", "--users", users).output == "kim\tlead\nlee\tanalyst\n"
+    assert invoke("review", "set-role", "lee", "lead", "--users", users).exit_code == 0
+    assert invoke("review", "set-role", "jo", "lead", "--users", users).exit_code == 1
+    assert read_users(users).roles == {"kim": "lead", "lee": "lead"}
+
+
 def test_cli_review_add_and_remove_user(invoke: Run, tmp_path: Path) -> None:
     users = tmp_path / "users.json"
     added = invoke("review", "add-user", "kim", "--users", users, "--password-stdin", input=PASSWORD + "\n")

@@ -3,66 +3,16 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from slotcache import Scope
 from slotcache.review.acts import key_id, question_id
-from slotcache.review.app import make_app
 from slotcache.review.sessions import COOKIE
-from tests.review.conftest import PASSWORD, Room
+from tests.review.conftest import PASSWORD, Client, Person, Room
 
 NABBING = "can i nab a dvd"
 BORROW = "borrow_item(aspect=eligibility, medium=dvd)"
-Client = Callable[[str], "Person"]
-
-
-class Person:
-    """Somebody at the page."""
-
-    def __init__(self, room: Room, name: str) -> None:
-        self.http = TestClient(make_app(room.desk, refresh=False), base_url="http://review", follow_redirects=False)
-        self.name = name
-
-    def token(self, path: str = "/login") -> str:
-        found = re.search(r'name="token" value="([0-9a-f]+)"', self.http.get(path).text)
-        assert found is not None
-        return found[1]
-
-    def log_in(self, password: str = PASSWORD) -> Any:
-        return self.http.post("/login", data={"name": self.name, "password": password, "token": self.token()})
-
-    def send(self, path: str, **form: str) -> Any:
-        """Send a form of the queue's page."""
-        return self.http.post(path, data={"token": self.token("/queue"), **form})
-
-    def label(self, text: str, say: str, **form: str) -> Any:
-        return self.send(f"/question/{question_id(text)}/label", say=say, **form)
-
-
-@pytest.fixture
-def client(room: Room) -> Iterator[Client]:
-    people: list[Person] = []
-
-    def make(name: str) -> Person:
-        person = Person(room, name)
-        people.append(person)
-        sessions = room.desk.sessions
-        person.http.cookies.set(COOKIE, sessions.write(sessions.begin(name)))
-        return person
-
-    yield make
-    for person in people:
-        person.http.close()
-
-
-@pytest.fixture
-def kim(client: Client) -> Person:
-    return client("kim")
 
 
 @pytest.mark.parametrize("path", ["/queue", "/next", "/labels", "/proposals", "/answers", "/question/q-1", "/key/k-1"])

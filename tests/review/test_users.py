@@ -7,7 +7,7 @@ import pytest
 
 from slotcache.errors import ConfigurationError
 from slotcache.review.sessions import Attempts, Sessions
-from slotcache.review.users import add_user, read_users, remove_user
+from slotcache.review.users import Role, add_user, read_users, remove_user, set_role
 from slotcache.testing import FakeClock
 from tests.review.conftest import PASSWORD
 
@@ -80,3 +80,37 @@ def test_attempts_that_succeed_are_not_held_against_an_address() -> None:
         attempts.failed("kim", "192.0.2.1")
         attempts.succeeded("kim", "192.0.2.1")
     assert attempts.wait("kim", "192.0.2.1") == 0.0
+
+
+def test_users_are_analysts_unless_somebody_says_more(users_file: Path) -> None:
+    held = read_users(users_file)
+    assert [held.role(name) for name in ("kim", "lee", "nobody")] == [Role.LEAD, Role.ANALYST, Role.ANALYST]
+
+
+def test_users_keep_their_role_with_a_new_password(tmp_path: Path) -> None:
+    path = tmp_path / "users.json"
+    add_user(path, "kim", PASSWORD, role=Role.LEAD)
+    add_user(path, "kim", PASSWORD + "!")
+    assert read_users(path).role("kim") is Role.LEAD
+
+
+def test_users_who_come_back_under_a_name_do_not_inherit_its_role(tmp_path: Path) -> None:
+    path = tmp_path / "users.json"
+    add_user(path, "lee", PASSWORD)
+    add_user(path, "kim", PASSWORD, role=Role.LEAD)
+    remove_user(path, "kim")
+    add_user(path, "kim", PASSWORD)
+    assert read_users(path).role("kim") is Role.ANALYST
+
+
+def test_users_file_with_an_unknown_role_lets_nobody_in(tmp_path: Path) -> None:
+    path = tmp_path / "users.json"
+    add_user(path, "kim", PASSWORD, role=Role.LEAD)
+    path.write_text(path.read_text().replace('"lead"', '"admin"'))
+    with pytest.raises(ConfigurationError, match="not a users file"):
+        read_users(path)
+
+
+def test_users_role_of_nobody_cannot_be_set(users_file: Path) -> None:
+    assert not set_role(users_file, "nobody", Role.LEAD)
+    assert "nobody" not in read_users(users_file).roles
