@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from slotcache.domain.patterns import PatternError, Words, expand, references
 from slotcache.domain.schema import Domain, IntentSlot
@@ -19,6 +20,7 @@ class Kind(StrEnum):
     UNUSED_SLOT = "unused_slot"
     UNUSED_CONCEPT = "unused_concept"
     UNSAYABLE = "unsayable"
+    OPTIONAL_NEGATION = "optional_negation"
     SAME_FRAME = "same_frame"
     BAD_PATTERN = "bad_pattern"
     NO_EXAMPLES = "no_examples"
@@ -50,7 +52,7 @@ def check(
         base: The domain that it extends, whose unused parts are nobody's mistake.
         examples: Intents that have labelled examples; None when examples are not looked at.
     """
-    findings = [*_malformed(domain, words), *_alike(domain, words)]
+    findings = [*_malformed(domain, words), *_alike(domain, words), *_both_ways(domain)]
     findings += [*_values(domain), *_unused(domain), *_frames(domain)]
     findings = [f for f in findings if f.kind not in _UNUSED or not _inherited(f.path, base)]
     if examples is not None:
@@ -114,6 +116,28 @@ def _alike(domain: Domain, words: Words) -> Iterator[Finding]:
                         message = f"{phrase!r} also says {other!r}; keep it under one of the two"
                         yield Finding(Kind.SAID_ALIKE, path, message)
                         break
+
+
+_TURNING: Final = ("negation", "exception", "condition")
+"""Protected classes whose words turn a phrase around."""
+
+
+def _both_ways(domain: Domain) -> Iterator[Finding]:
+    """Phrases that say the same with a negation and without it ("have not? a printer")."""
+    negation = frozenset(domain.protected.get(_TURNING[0], ()))
+    turning = frozenset(word for name in _TURNING for word in domain.protected.get(name, ()))
+    for path, phrases in _phrases(domain):
+        for phrase in phrases:
+            elements = phrase.split()
+            kept = (element.split("|") for element in elements if not element.endswith("?"))
+            if any(turning.issuperset(options) for options in kept):
+                continue
+            # At the end it asks for either answer: "has it shipped or not".
+            for element in elements[:-1]:
+                options = element.removesuffix("?").split("|")
+                if element.endswith("?") and not negation.isdisjoint(options):
+                    message = f"{phrase!r} says the same with and without {element}; make two phrases of it"
+                    yield Finding(Kind.OPTIONAL_NEGATION, path, message)
 
 
 def _values(domain: Domain) -> Iterator[Finding]:

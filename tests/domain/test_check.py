@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from slotcache.domain.check import Kind, check
+from slotcache.domain.loader import load_domain
 from slotcache.domain.schema import Domain
 
 
@@ -63,6 +64,12 @@ def test_check_sound_domain_has_no_findings() -> None:
             id="concept without phrases",
         ),
         pytest.param(
+            {"protected": {"negation": ["not"]}, "concepts": {"open": ["is not? open"]}},
+            Kind.OPTIONAL_NEGATION,
+            ("concepts", "open"),
+            id="with a negation and without it",
+        ),
+        pytest.param(
             {"concepts": {"open": ["open", "a||b"]}}, Kind.BAD_PATTERN, ("concepts", "open"), id="malformed phrase"
         ),
         pytest.param(
@@ -101,11 +108,19 @@ def test_check_finds(changes: dict[str, Any], kind: Kind, path: tuple[str, ...])
         ),
         pytest.param({"intents": {"hours": {"frames": ["open"], "ignore": ["day"]}}}, id="ignored slot"),
         pytest.param({"intents": {"hours": {"frames": ["open day=weekend"]}}}, id="slot that evokes"),
+        pytest.param(
+            {"protected": {"negation": ["not"]}, "concepts": {"open": ["is it open or not?"]}}, id="either answer"
+        ),
         pytest.param({"concepts": {"open": ["open {door}"], "door": ["door"]}}, id="concept within a phrase"),
     ],
 )
 def test_check_accepts(changes: dict[str, Any]) -> None:
     assert check(_domain(**changes), _words) == []
+
+
+def test_check_no_phrase_of_the_shipped_domain_says_the_same_with_a_negation_and_without_it() -> None:
+    kinds = [finding.kind for finding in check(load_domain("order_support"), _words)]
+    assert Kind.OPTIONAL_NEGATION not in kinds
 
 
 def test_check_unused_parts_of_the_base_are_fine() -> None:
