@@ -4,6 +4,7 @@
     python -m benchmarks.peers --cache ~/.cache/peers        # keep environments and figures; goes on where it stopped
     python -m benchmarks.peers --only slotcache,mneme-cache --entries 1000 10000
     python -m benchmarks.peers --json benchmarks/results/peers.json
+    python -m benchmarks.peers --cache ~/.cache/peers --again    # environments of earlier runs, figures of this one
 
 Every peer gets an environment of its own (pip, by name), the project's exported encoder through its own embedding hook,
 and its default settings; what has to be changed is said. A peer that cannot be installed or does not run is reported
@@ -36,6 +37,7 @@ from benchmarks.peers.rooms import RUNTIME, CannotInstallError, furnish, unpack
 from benchmarks.peers.subjects import INSTALLED, SUBJECTS
 from benchmarks.peers.table import show
 from benchmarks.peers.workload import filling, fingerprint, gate_pairs
+from slotcache.model_files import model_in
 
 ROOT: Final = Path(__file__).parents[2]
 _ERRORS: Final = 400
@@ -55,7 +57,7 @@ def main() -> int:
     with _cache_folder(chosen.cache) as cache, _bars() as bars:
         files = _as_now(files, cache / f"pairs-{workload}")
         vectors = _vectors(cache / f"vectors-{workload}.npy", model, max(chosen.entries), bars)
-        told: dict[str, Any] = {"machine": _machine(), "workload": workload, "caches": {}}
+        told: dict[str, Any] = {"machine": _machine(), "workload": workload, "started_at": _now(), "caches": {}}
         for name in names:
             job = {
                 "subject": name,
@@ -66,6 +68,7 @@ def main() -> int:
                 "vectors": str(vectors),
             }
             told["caches"][name] = _figures(name, job, cache, workload, bars, again=chosen.again)
+    told["one_run"] = is_one_run(told)
     console = Console()
     show(told, console if console.is_terminal else Console(width=_WIDTH))
     if chosen.json:
@@ -84,10 +87,12 @@ def _options() -> argparse.Namespace:
     options.add_argument("--cache", type=Path, help="folder for environments and figures; a temporary one when absent")
     options.add_argument("--again", action="store_true", help="measure also what the cache folder has figures of")
     options.add_argument("--patience", type=float, default=900, help="seconds that filling to one size may take")
-    shipped = max((ROOT / "models").iterdir())
-    options.add_argument("--model", type=Path, default=shipped, help="model folder of the encoder")
+    options.add_argument("--model", type=Path, help="model folder of the encoder; the shipped one when absent")
     options.add_argument("--json", type=Path, help="write the figures here as well")
     chosen = options.parse_args()
+    chosen.model = chosen.model or model_in(ROOT / "models", "order_support")
+    if chosen.model is None:
+        options.error("--model: no model ships in models/")
     if min(chosen.entries) < 1_000:
         options.error("--entries: at least 1000, since 300 of them are the questions that are asked again")
     return chosen
@@ -140,9 +145,9 @@ def _figures(
         python, environment = _room(name, cache)
     except CannotInstallError as error:
         return {"failed": f"cannot be installed: {error}"}
-    started, load = time.time(), os.getloadavg()[0]
+    measured_at, started, load = _now(), time.time(), os.getloadavg()[0]
     figures = _run(name, job, python, environment, bars)
-    figures["measured_at"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))
+    figures["measured_at"] = measured_at
     figures["took_seconds"] = round(time.time() - started)
     figures["load_before_and_after"] = [round(load, 1), round(os.getloadavg()[0], 1)]
     if "failed" not in figures:
@@ -210,6 +215,15 @@ def _follow(name: str, events: Iterator[dict[str, Any]], bars: Progress) -> dict
             tasks[stage] = bars.add_task(f"{name}: {stage}", total=event["total"])
         bars.update(tasks[stage], completed=event["done"])
     return figures
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def is_one_run(told: dict[str, Any]) -> bool:
+    """Whether all figures were measured now, and none is kept from an earlier run or missing."""
+    return all(figures.get("measured_at", "") >= told["started_at"] for figures in told["caches"].values())
 
 
 def _machine() -> dict[str, Any]:

@@ -14,6 +14,8 @@ def show(told: dict[str, Any], console: Console) -> None:
     if measured:
         console.print(_pairs(measured))
         console.print(_lookups(measured))
+    if not told.get("one_run", True):
+        console.print("not of one run: some figures are kept from an earlier one or missing; --again measures them all")
     for name, figures in told["caches"].items():
         if "failed" in figures:
             console.print(f"{name}: no figures, {figures['failed']}", markup=False)

@@ -86,7 +86,7 @@ def serve(
     from slotcache.serving import logs, server
 
     logs.set_up()
-    server.serve(server.build(settings, open_store(settings.store)), settings.listen)
+    server.serve(server.build(settings, open_store(settings.store)), settings)
 
 
 serve.__doc__ = "\n\n".join([serve.__doc__ or "", *(" ".join(part.split()) for part in _EPILOG.split("\n\n"))])

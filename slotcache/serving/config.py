@@ -86,7 +86,7 @@ class Limits(Part):
 
     Attributes:
         body: Bytes of a request body.
-        upload: For how long a request body may take to arrive.
+        upload: For how long the head of a request may take to arrive, and then its body.
         answer: Bytes of an answer that may be kept; a longer one is handed on and not kept.
         concurrency: How many requests may run at the same time; more than that are told to come back.
         remembered: How many readings of questions are remembered.

@@ -9,15 +9,20 @@ import signal
 import socket
 import threading
 from types import FrameType
+from typing import Final
 
 import uvicorn
 
 from slotcache.serving.app import Proxy
-from slotcache.serving.config import Listen, Settings
+from slotcache.serving.config import Limits, Listen, Settings
+from slotcache.serving.connections import protocol
 from slotcache.serving.logs import say
 from slotcache.serving.metrics import Metrics
 from slotcache.serving.parser_host import ParserHost
 from slotcache.stores.base import Store
+
+_LAST_REQUESTS: Final = 0.25
+"""Seconds in which requests on open connections are still taken when the door has closed."""
 
 
 def build(settings: Settings, store: Store) -> Proxy:
@@ -47,7 +52,8 @@ def build(settings: Settings, store: Store) -> Proxy:
 class Server(uvicorn.Server):
     """A server that says for a while that it is going before it goes, so that nobody is sent to a closed door."""
 
-    def __init__(self, proxy: Proxy, listen: Listen) -> None:
+    def __init__(self, proxy: Proxy, listen: Listen, *, head: float = Limits().upload) -> None:
+        """Make one; `head` is for how many seconds the head of a request may take to arrive."""
         self._proxy = proxy
         self._drain = listen.drain
         super().__init__(
@@ -63,7 +69,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 lifespan="on",
-                http="httptools" if importlib.util.find_spec("httptools") else "h11",
+                http=protocol(head, proxy.metrics.refused.labels("slow_head").inc),
                 loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio",
                 ws="none",
                 backlog=2048,
@@ -84,6 +90,17 @@ class Server(uvicorn.Server):
         loop, end = asyncio.get_running_loop(), super().handle_exit
         loop.call_soon_threadsafe(loop.call_later, self._drain, end, sig, frame)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the door, and only then the connections on which no request has arrived yet.
+
+        Whoever has connected may have a request on its way. It is answered, and the response ends its connection.
+        """
+        self._proxy.draining = True
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(_LAST_REQUESTS)
+        await super().shutdown(sockets)
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the door, and take SIGHUP as the wish for the model files as they are now."""
         await super().startup(sockets)
@@ -95,6 +112,6 @@ class Server(uvicorn.Server):
                 say("listening", address="{}:{}".format(*bound.getsockname()[:2]))
 
 
-def serve(proxy: Proxy, listen: Listen) -> None:
+def serve(proxy: Proxy, settings: Settings) -> None:
     """Serve until a signal says stop."""
-    Server(proxy, listen).run()
+    Server(proxy, settings.listen, head=settings.limits.upload).run()

@@ -128,6 +128,28 @@ def test_peers_figures_of_the_same_workload_are_not_measured_again(tmp_path: Pat
         assert command._figures("gptcache", {}, tmp_path, "w", bars, again=False) == {"pairs": {}}
 
 
+def test_peers_encoder_is_the_one_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["peers"])
+    chosen = command._options()
+    assert (chosen.model / "manifest.json").is_file()
+    assert chosen.entries == [1_000, 10_000, 100_000]
+
+
+@pytest.mark.parametrize(
+    ("figures", "one_run"),
+    [
+        ({"measured_at": "2026-12-01T10:00:05Z"}, True),
+        ({"measured_at": "2026-11-30T23:59:59Z"}, False),
+        ({"failed": "no index"}, False),
+    ],
+    ids=["now", "kept from an earlier run", "missing"],
+)
+def test_peers_figures_say_whether_they_are_of_one_run(figures: dict[str, str], one_run: bool) -> None:
+    start = "2026-12-01T10:00:00Z"
+    told = {"started_at": start, "caches": {"a": {"measured_at": start}, "b": figures}}
+    assert command.is_one_run(told) is one_run
+
+
 def test_peers_environment_without_pip_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms.venv, "create", lambda room, with_pip: room.mkdir(parents=True))
     with pytest.raises(CannotInstallError, match="pip install"):

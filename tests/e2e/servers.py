@@ -56,10 +56,11 @@ class Front:
         url: Its base URL, as a bot would have it.
         proxy: The application.
         seen: Events of the cache.
+        server: The server around it.
     """
 
-    def __init__(self, url: str, proxy: Proxy, seen: Recorder) -> None:
-        self.url, self.proxy, self.seen = url, proxy, seen
+    def __init__(self, url: str, proxy: Proxy, seen: Recorder, server: Server) -> None:
+        self.url, self.proxy, self.seen, self.server = url, proxy, seen, server
 
     def counted(self, name: str, *labels: str) -> float:
         """The value of one of the proxy's metrics."""
@@ -95,5 +96,6 @@ def proxy_at(
         observers=(seen,),
         **options,
     )
-    with running(Server(proxy, made.listen)) as address:
-        yield Front(f"{address}/v1", proxy, seen)
+    server = Server(proxy, made.listen, head=made.limits.upload)
+    with running(server) as address:
+        yield Front(f"{address}/v1", proxy, seen, server)

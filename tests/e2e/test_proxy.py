@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -52,6 +53,12 @@ LIMITS = httpx.Limits(max_connections=300)
 
 def body(question: str = "can i cancel?", **fields: Any) -> dict[str, Any]:
     return {"model": "m", "messages": [{"role": "user", "content": question}], **fields}
+
+
+def raw_request() -> bytes:
+    """A whole request as it goes over the line."""
+    asked = json.dumps(body()).encode()
+    return b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(asked), asked)
 
 
 async def ask(front: Front, question: str = "can i cancel?", **fields: Any) -> httpx.Response:
@@ -153,7 +160,53 @@ async def test_proxy_slow_upload_is_turned_away(start: Start) -> None:
     writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
     told = await asyncio.wait_for(reader.readline(), 10)
     writer.close()
+    await writer.wait_closed()
     assert (told.split()[1], endpoint.seen) == (b"408", [])
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nHos"], ids=["nothing", "half a head"])
+async def test_proxy_connection_that_does_not_say_what_it_wants_is_closed(start: Start, sent: bytes) -> None:
+    front, _ = start({"limits": {"upload": 0.2}})
+    url = httpx.URL(front.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(sent)
+    assert await asyncio.wait_for(reader.read(), 10) == b""
+    writer.close()
+    await writer.wait_closed()
+    assert front.counted("refused", "slow_head") == 1
+
+
+async def test_proxy_half_a_head_after_a_request_is_closed_too_and_slow_models_are_waited_for(start: Start) -> None:
+    front, _ = start({"limits": {"upload": 0.2}}, script={"delay": 0.6})
+    url = httpx.URL(front.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(raw_request())
+    told = await asyncio.wait_for(reader.readuntil(b"\r\n"), 10)
+    writer.write(raw_request()[:20])
+    await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+    assert (told.split()[1], front.counted("refused", "slow_head")) == (b"200", 1)
+
+
+async def test_proxy_request_over_an_open_connection_is_answered_when_the_door_has_closed(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slotcache.serving.server._LAST_REQUESTS", 1.5)
+    front, _ = start()
+    url = httpx.URL(front.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    front.server.should_exit = True
+    with contextlib.suppress(ConnectionRefusedError):
+        while True:
+            _, late = await asyncio.open_connection(url.host, url.port)
+            late.close()
+            await late.wait_closed()
+    writer.write(raw_request())
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+    writer.close()
+    await writer.wait_closed()
+    assert (head.split()[1], b"connection: close" in head.lower()) == (b"200", True)
 
 
 async def test_proxy_store_that_goes_away_costs_calls_and_heals(start: Start) -> None:
