@@ -226,5 +226,3 @@ def _show_missed(analysis: PairAnalysis, shown: int) -> None:
         readings = (str(p.abstain.value if p.abstain else p.key) for p in (o.a, o.b))
         missed.add_row(o.pair.a, o.pair.b, *readings, "\n".join(map(str, error.causes)))
     show(missed)
-
-

@@ -9,20 +9,21 @@ otherwise from the lowest probability at which the upper bound of that share doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from slotcache.domain.schema import Domain
+from slotcache.domain.schema import Domain, Intent
 from slotcache.errors import Abstain
 from slotcache.evaluation.bounds import proportion
 from slotcache.key import Key
-from slotcache.learning.examples import ABSENT, OUT_OF_SCOPE, Example
-from slotcache.parsing.agreement import Bars
+from slotcache.learning.examples import OUT_OF_SCOPE, Example
+from slotcache.parsing.agreement import Bars, objections
 from slotcache.parsing.learned import Model
 from slotcache.parsing.parser import Parser, Trace
+from slotcache.parsing.reading import Reading
 from slotcache.parsing.types import Parse
 
 NEVER: Final = 2.0
@@ -136,25 +137,20 @@ def _observe(
                 events.scopes.append(chance)
             if alone.intent in known:
                 events.vetoes.append(1.0 - dict(trace.learned.intents).get(alone.intent, 0.0))
-            against = _against(trace, alone, closed)
+            against = _against(trace, alone, closed, domain.intents)
             if against is not None:
                 events.slot_vetoes.append(against)
         step(example)
     return events
 
 
-def _against(trace: Trace, parse: Parse, closed: Iterable[str]) -> float | None:
+def _against(trace: Trace, parse: Parse, closed: Collection[str], intents: Mapping[str, Intent]) -> float | None:
     """How sure the learned reader is of another value in its surest objection to a reading."""
     assert trace.learned is not None
+    assert parse.intent is not None
     ignored = {slot for r in trace.readings if r.intent == parse.intent and r.abstain is None for slot in r.ignored}
-    objections = [
-        best[1]
-        for slot in closed
-        if slot not in ignored
-        and (best := trace.learned.slots.best(slot)) is not None
-        and best[0] not in (ABSENT, parse.slots.get(slot, ABSENT))
-    ]
-    return max(objections, default=None)
+    reading = Reading(parse.intent, slots=parse.slots, ignored=tuple(ignored))
+    return max((sure for _, _, sure in objections(reading, trace.learned, closed, intents)), default=None)
 
 
 def _lowest_adding(events: Sequence[tuple[float, bool]], risks: Risks) -> float:

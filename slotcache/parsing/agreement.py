@@ -7,10 +7,12 @@ refuses; a refusal is an abstention with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Final
 
+from slotcache.domain.schema import Intent
 from slotcache.errors import Abstain
 from slotcache.parsing.learned import LearnedReading
 from slotcache.parsing.reading import Reading
@@ -56,7 +58,13 @@ class Verdict:
 
 
 def settle(
-    standing: Sequence[Reading], learned: LearnedReading, bars: Bars, *, known: Collection[str], closed: Collection[str]
+    standing: Sequence[Reading],
+    learned: LearnedReading,
+    bars: Bars,
+    *,
+    known: Collection[str],
+    closed: Collection[str],
+    intents: Mapping[str, Intent] = MappingProxyType({}),
 ) -> Verdict:
     """Decide between the deterministic readings that explain every word, given what the learned reader saw.
 
@@ -66,6 +74,7 @@ def settle(
         bars: The model's bars.
         known: Intents that the model was trained on; on others it is silent.
         closed: Slots whose values it was trained on.
+        intents: The domain's intents, which say what values mean the same to them.
     """
     chances = dict(learned.intents)
     top, top_chance = learned.intents[0]
@@ -82,17 +91,28 @@ def settle(
         return Verdict(None, Abstain.OUT_OF_SCOPE, chance)
     if 1.0 - chance >= bars.veto:
         return Verdict(None, Abstain.READERS_DISAGREE, chance)
-    confidence = chance
+    if any(certainty >= bars.slot_veto for _, _, certainty in objections(choice, learned, closed, intents)):
+        return Verdict(None, Abstain.READERS_DISAGREE, chance)
+    return Verdict(choice, None, chance)
+
+
+def objections(
+    reading: Reading, learned: LearnedReading, closed: Collection[str], intents: Mapping[str, Intent]
+) -> Iterator[tuple[str, str, float]]:
+    """Slots of which the learned reader heard another value, with that value and how sure it is of it.
+
+    A value that means the same to the intent is not another one, and that it heard none is no objection.
+    """
+    intent = intents.get(reading.intent)
     for slot in closed:
         best = learned.slots.best(slot)
-        if best is None:
+        if best is None or slot in reading.ignored:
             continue
         value, certainty = best
-        if value in (ABSENT, choice.slots.get(slot, ABSENT)) or slot in choice.ignored:
-            continue
-        if certainty >= bars.slot_veto:
-            return Verdict(None, Abstain.READERS_DISAGREE, chance)
-    return Verdict(choice, None, confidence)
+        use = intent.slots.get(slot) if intent else None
+        meant = use.merge.get(value, value) if use else value
+        if meant not in (ABSENT, reading.slots.get(slot, ABSENT)):
+            yield slot, value, certainty
 
 
 def confirms(reading: Reading, learned: LearnedReading, bars: Bars, *, closed: Collection[str]) -> float | None:

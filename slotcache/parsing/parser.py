@@ -245,7 +245,14 @@ class Parser:
         ]
         if trace.learned is None:
             return Verdict(None, Abstain.AMBIGUOUS, 0.0) if rivals else Verdict(best, None, 1.0)
-        return settle([best, *rivals], trace.learned, self._bars, known=self._known, closed=self._closed)
+        return settle(
+            [best, *rivals],
+            trace.learned,
+            self._bars,
+            known=self._known,
+            closed=self._closed,
+            intents=self.domain.intents,
+        )
 
     def _owner(self, reading: Reading, trace: Trace) -> Owner:
         intent = self.domain.intents[reading.intent]

@@ -1,7 +1,8 @@
 """Digits typed for words of the same sound: "send it back 2 u", "do i hav 2 pay 4 a replacement".
 
-A number that is lost would turn an answer, so a digit becomes a word only where no number can stand: before a pronoun,
-an article or a bare verb. A rate ("2 a day") and a time that follows a number ("i bought 4 the other day") stay numbers.
+A number that is lost would turn an answer, so a digit becomes a word only where no number can stand: before a
+pronoun, an article or a bare verb. A rate ("2 a day") and a time that follows a number ("i bought 4 the other day")
+stay numbers.
 """
 
 from __future__ import annotations

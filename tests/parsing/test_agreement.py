@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from slotcache.domain.schema import Intent, IntentSlot
 from slotcache.errors import Abstain
 from slotcache.parsing.agreement import Bars, settle
 from slotcache.parsing.classify import SlotDistributions
@@ -64,6 +65,19 @@ def test_settle_slot_objection(chance: float, value: str, certainty: float, abst
 def test_settle_a_value_that_code_did_not_hear_is_an_objection() -> None:
     heard = learned("cancel_order", 0.99, timing=("post_shipment", 0.99))
     assert decide(Reading("cancel_order"), heard) is Abstain.READERS_DISAGREE
+
+
+def test_settle_a_value_that_means_the_same_to_the_intent_is_no_objection() -> None:
+    same = Intent(frames=["x"], slots={"timing": IntentSlot(merge={"post_shipment": "pre_shipment"})})
+    verdict = settle(
+        [Reading("cancel_order", slots={"timing": "pre_shipment"})],
+        learned("cancel_order", 0.99, timing=("post_shipment", 0.99)),
+        BARS,
+        known=("cancel_order",),
+        closed=("timing",),
+        intents={"cancel_order": same},
+    )
+    assert verdict.abstain is None
 
 
 def test_bars_of_an_older_manifest_are_read() -> None:
