@@ -18,7 +18,6 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,9 +52,9 @@ def main() -> int:
         print(f"no cache is called {', '.join(unknown)}; there are {', '.join(SUBJECTS)}", file=sys.stderr)
         return 2
     model, files = chosen.model, sorted((ROOT / "training" / "gate").glob("*.jsonl"))
-    workload = fingerprint(gate_pairs(files), chosen.entries, model)
+    workload = fingerprint(gate_pairs(files, most=chosen.pairs), chosen.entries, model)
     with _cache_folder(chosen.cache) as cache, _bars() as bars:
-        files = _as_now(files, cache / f"pairs-{workload}")
+        files = _as_now(files, cache / f"pairs-{workload}", chosen.pairs)
         vectors = _vectors(cache / f"vectors-{workload}.npy", model, max(chosen.entries), bars)
         told: dict[str, Any] = {"machine": _machine(), "workload": workload, "started_at": _now(), "caches": {}}
         for name in names:
@@ -84,6 +83,7 @@ def _options() -> argparse.Namespace:
     )
     options.add_argument("--only", default=",".join(SUBJECTS), help="which caches, with commas between")
     options.add_argument("--entries", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="sizes to measure at")
+    options.add_argument("--pairs", type=int, help="only so many pairs of each file, to try whether everything runs")
     options.add_argument("--cache", type=Path, help="folder for environments and figures; a temporary one when absent")
     options.add_argument("--again", action="store_true", help="measure also what the cache folder has figures of")
     options.add_argument("--patience", type=float, default=900, help="seconds that filling to one size may take")
@@ -108,10 +108,13 @@ def _cache_folder(given: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _as_now(files: list[Path], folder: Path) -> list[Path]:
+def _as_now(files: list[Path], folder: Path, most: int | None) -> list[Path]:
     """Copies of the pairs, so that all caches get the same ones whatever is added meanwhile."""
     folder.mkdir(exist_ok=True)
-    return [Path(shutil.copy(path, folder)) for path in files]
+    for path in files:
+        lines = [line for line in path.read_text("utf-8").split("\n") if line]
+        (folder / path.name).write_text("\n".join(lines[:most]), encoding="utf-8")
+    return [folder / path.name for path in files]
 
 
 def _bars() -> Progress:

@@ -53,10 +53,14 @@ class Pair:
     same: bool
 
 
-def gate_pairs(files: list[Path]) -> list[Pair]:
-    """The pairs of some files."""
-    rows = ((path.name, json.loads(line)) for path in files for line in path.read_text("utf-8").split("\n") if line)
-    return [Pair(name, row["a"], row["b"], row["same"]) for name, row in rows]
+def gate_pairs(files: list[Path], *, most: int | None = None) -> list[Pair]:
+    """The pairs of some files; of each only the first `most`, when that is given."""
+    pairs = []
+    for path in files:
+        lines = [line for line in path.read_text("utf-8").split("\n") if line]
+        rows = (json.loads(line) for line in lines[:most])
+        pairs += [Pair(path.name, row["a"], row["b"], row["same"]) for row in rows]
+    return pairs
 
 
 def filling(number: int) -> list[str]:

@@ -36,6 +36,11 @@ def test_peers_no_gate_question_is_about_what_the_filling_questions_are_about() 
     assert not any(all(words & names for names in named) for words in spoken)
 
 
+def test_peers_try_takes_some_pairs_of_each_file() -> None:
+    pairs = gate_pairs(GATE, most=60)
+    assert [sum(pair.file == path.name for pair in pairs) for path in GATE] == [60] * len(GATE)
+
+
 def test_peers_each_size_has_questions_of_its_own() -> None:
     parts = never_stored(gate_pairs(GATE), 3)
     assert len({text for part in parts for text in part}) == 3 * ASKED
