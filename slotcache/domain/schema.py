@@ -46,6 +46,8 @@ class Slot(_Model):
         weak: Values that yield to any other value said in the same utterance.
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
+        equal: Values that always mean the same as another one; merging them loses nothing, so that such an answer may
+            be kept for others.
         live: Values that ask for present state; a key that holds one is never shared.
         droppable: Values that an intent may drop by `ignore` or `only`; empty means all. The others often change an
             answer, so they stay in the key even where an intent ignores the slot.
@@ -59,6 +61,7 @@ class Slot(_Model):
     patterns: Phrases = []
     weak: list[Name] = []
     trailing: list[Name] = []
+    equal: dict[Name, Name] = {}
     live: list[Name] = []
     droppable: list[Name] = []
     everywhere: bool = False
@@ -69,9 +72,12 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            unknown = {*self.weak, *self.trailing, *self.live, *self.droppable} - set(self.values)
+            named = {*self.weak, *self.trailing, *self.live, *self.droppable, *self.equal, *self.equal.values()}
+            unknown = named - set(self.values)
             if unknown:
-                raise ValueError(f"weak, trailing, live or droppable values {sorted(unknown)} are not among the values")
+                raise ValueError(
+                    f"weak, trailing, equal, live or droppable values {sorted(unknown)} are not among the values"
+                )
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")

@@ -314,8 +314,9 @@ class Reader:
             use = intent.slots.get(name)
             kept = _strongest(given, self._domain.slots[name].weak)
             if use is not None:
+                equal = self._domain.slots[name].equal
                 mapped = {use.merge.get(value, value) for value in kept}
-                merged |= mapped != kept
+                merged |= mapped != kept and mapped != {equal.get(value, value) for value in kept}
                 kept = {v for v in mapped if not use.only or v in use.only or not self._droppable(name, {v})}
                 if len(mapped - kept) > 1:
                     return slots, merged, Abstain.CONFLICT, _told(name, mapped - kept)

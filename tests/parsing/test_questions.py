@@ -133,3 +133,17 @@ def test_questions_what_is_done_in_the_app_is_another_question(parser: Parser) -
     }
     assert keys == {"track_how(aspect=eligibility, done_in=app)"}
     assert str(parser.parse("can i track my order").key) == "track_how(aspect=eligibility)"
+
+
+@pytest.mark.parametrize(
+    ("text", "fillable"),
+    [
+        ("do you ship to canada", True),
+        ("can you ship to canada", True),
+        ("what happens to points when i return", False),
+    ],
+)
+def test_questions_an_opening_that_means_the_same_loses_nothing(parser: Parser, text: str, fillable: bool) -> None:
+    """An answer to a question whose facet was merged into another one may not be kept for others."""
+    parse = parser.parse(text)
+    assert (parse.key is not None, parse.fillable) == (True, fillable)
