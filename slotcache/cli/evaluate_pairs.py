@@ -105,13 +105,15 @@ def judge_pairs(
     from slotcache.cli.evaluate_show import analysis_json, baselines, composition_json, cosines
     from slotcache.evaluation.analysis import analyse
     from slotcache.evaluation.composition import composition
+    from slotcache.evaluation.sets import REGRESSIONS
 
     together = [pair for found in given.values() for pair in found]
     classes = tuple(parser.domain.protected)
     each = {name: analyse(found, {t: seen[t] for p in found for t in (p.a, p.b)}) for name, found in given.items()}
     whole = analyse(together, {t: seen[t] for p in together for t in (p.a, p.b)}, classes=classes)
     beside = baselines(together, cosines(parser, together, quiet=quiet) if encoder else None)
-    made = composition(together, function_words=parser.domain.function_words)
+    sampled = [pair for name, found in given.items() if name != REGRESSIONS for pair in found]
+    made = composition(sampled, function_words=parser.domain.function_words)
     if shown is not None:
         _show(each, whole)
         _show_rest(whole, beside, made, shown)

@@ -96,6 +96,11 @@ def sets_in(paths: Iterable[Path], into: Sets) -> None:
             into.add(file.name, read_rows([file]))
 
 
+REGRESSIONS: Final = "regressions.jsonl"
+"""Pairs that were found wrong, one kind at a time, and others of a sentence frame that the gate has enough of. They are
+judged like all others; what a sample is made of is not asked of them."""
+
+
 def gate_files() -> list[Path]:
     """The shipped files of pairs.
 
