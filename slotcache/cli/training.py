@@ -146,6 +146,8 @@ def show_result(result: Result, *, unfit: Sequence[str] = ()) -> None:
             f"labels: {len(labels.examples)} questions, {len(labels.pairs)} pairs, {len(labels.personal)} personal; "
             f"{labels.repeated} said what was known already"
         )
+    for problem in labels.taken_out:
+        console.print(f"left out, since what it uses was taken out of the domain: {problem}", markup=False)
     for problem in labels.contradictions:
         console.print(f"left out: {problem}")
     if unfit:

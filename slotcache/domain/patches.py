@@ -114,6 +114,15 @@ def merged(patches: Iterable[Patch]) -> Patch:
     return Patch.model_validate(total)
 
 
+def without(patch: Patch, taken: Patch) -> Patch:
+    """A patch without what another one adds; what the other one does not name stays.
+
+    >>> without(Patch(fillers=["ta", "quick one"]), Patch(fillers=["ta"])).fillers
+    ['quick one']
+    """
+    return Patch.model_validate(_less(_without_defaults(patch), _without_defaults(taken)))
+
+
 def patched(domain: Domain, patch: Patch) -> Domain:
     """A domain with the additions of a patch.
 
@@ -162,6 +171,22 @@ def as_json(patch: Patch) -> str:
 
 def _without_defaults(patch: Patch) -> dict[str, Any]:
     return patch.model_dump(mode="json", exclude_defaults=True)
+
+
+def _less(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    left: dict[str, Any] = {}
+    for name, value in first.items():
+        taken = second.get(name)
+        if isinstance(value, Mapping) and isinstance(taken, Mapping):
+            value = _less(value, taken)
+        elif isinstance(value, list) and isinstance(taken, list):
+            value = [item for item in value if item not in taken]
+        elif value == taken:
+            value = None
+        # A concept or a slot value of which no phrase is left is gone itself.
+        if value or name not in second:
+            left[name] = value
+    return left
 
 
 def _added(first: Mapping[str, Any], second: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

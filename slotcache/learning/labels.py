@@ -9,6 +9,7 @@ One JSON object a line:
     {"a": "...", "b": "...", "same": false, "labeller": "kim"}
     {"a": "...", "b": "...", "retract": true}
     {"patch": {"fillers": ["quick one"]}, "labeller": "kim"}
+    {"patch": {"fillers": ["quick one"]}, "retract": true}
 
 A text under two labels is left out altogether and reported: one of the two is wrong, and nothing tells which. It stays
 left out, in later runs too, until a row that retracts what stands before it settles the matter.
@@ -21,11 +22,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from slotcache.domain.patches import Patch, patch_from
+from slotcache.domain.patches import Patch, merged, patch_from, without
 from slotcache.domain.schema import Domain
 from slotcache.errors import DomainError, LabelsError
 from slotcache.evaluation.pairs import Pair
@@ -41,7 +42,7 @@ _FIELDS: Final = {
     "retraction": frozenset({"text", "retract"}) | _ABOUT,
     "pair": frozenset({"a", "b", "same", "tag"}) | _ABOUT,
     "pair retraction": frozenset({"a", "b", "retract"}) | _ABOUT,
-    "patch": frozenset({"patch"}) | _ABOUT,
+    "patch": frozenset({"patch", "retract"}) | _ABOUT,
 }
 _BY_FIELD: Final = {"example": "intent", "personal": "personal", "retraction": "retract"}
 _SHOWN: Final = 20
@@ -60,6 +61,7 @@ class Labels:
         repeated: How many rows said what another had said.
         contradictions: Rows that contradict others, in words; none of them is used.
         at_odds: Examples among those rows, kept so that later runs know of the contradiction.
+        taken_out: Labels that use a slot value which was taken out of the domain, in words; none of them is used.
     """
 
     examples: tuple[Example, ...] = ()
@@ -69,6 +71,7 @@ class Labels:
     repeated: int = 0
     contradictions: tuple[str, ...] = ()
     at_odds: tuple[Example, ...] = ()
+    taken_out: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """The labels as rows that `read_labels` takes."""
@@ -135,23 +138,13 @@ def accept(
         LabelsError: rows cannot be used; the message names each of them with its fix.
         DomainError: the patches do not fit the domain or each other.
     """
-    from slotcache.domain.patches import merged
-
     listed = list(rows)
-    problems: list[str] = []
-    found: list[Patch] = [*patches]
-    for where, row in listed:
-        if "patch" in row:
-            try:
-                found.append(patch_from(row["patch"], where=where))
-            except DomainError as error:
-                problems.append(str(error))
-    _raise(problems)
-    patch = merged(found)
+    patch, gone = _additions(listed, patches)
     domain = extend(patch)
+    listed, outdated = _in_use(listed, domain, None if gone.empty else extend(merged([gone, patch])))
     problems = [f"{where}: {problem}" for where, row in listed for problem in _problems(row, domain)]
     _raise(problems)
-    return _settled(listed, base, patch)
+    return replace(_settled(listed, base, patch), taken_out=outdated)
 
 
 def label_problems(intent: object, slots: object, domain: Domain) -> list[str]:
@@ -180,6 +173,44 @@ def label_problems(intent: object, slots: object, domain: Domain) -> list[str]:
     return problems
 
 
+def _additions(rows: Sequence[tuple[str, Mapping[str, Any]]], patches: Iterable[Patch]) -> tuple[Patch, Patch]:
+    """What is added to the domain, row by row, and what was added once and taken out again."""
+    problems = []
+    total = gone = Patch()
+    for where, row in rows:
+        if "patch" not in row:
+            continue
+        try:
+            patch = patch_from(row["patch"], where=where)
+        except DomainError as error:
+            problems.append(str(error))
+            continue
+        if row.get("retract") is True:
+            total = without(total, patch)
+            # Spellings are no part of a label, and two of them could contradict each other.
+            gone = merged([gone, patch.model_copy(update={"rewrites": {}})])
+        else:
+            total = merged([total, patch])
+    _raise(problems)
+    return merged([total, *patches]), gone
+
+
+def _in_use(
+    rows: list[tuple[str, Mapping[str, Any]]], domain: Domain, former: Domain | None
+) -> tuple[list[tuple[str, Mapping[str, Any]]], tuple[str, ...]]:
+    """Rows without the labels that only the domain from before something was taken out has words for."""
+    if former is None:
+        return rows, ()
+    kept, left = [], []
+    for where, row in rows:
+        problems = list(_problems(row, domain)) if _kind(row) == "example" else []
+        if problems and not list(_problems(row, former)):
+            left.append(f"{row['text']!r}: {where}: {problems[0]}")
+        else:
+            kept.append((where, row))
+    return kept, tuple(left)
+
+
 def _problems(row: Mapping[str, Any], domain: Domain) -> Iterator[str]:
     kind = _kind(row)
     if kind is None:
@@ -196,7 +227,7 @@ def _problems(row: Mapping[str, Any], domain: Domain) -> Iterator[str]:
         yield "'same' must be true (one answer serves both) or false"
     if kind == "personal" and row["personal"] is not True:
         yield "'personal' must be true; leave it out otherwise"
-    if kind in ("retraction", "pair retraction") and row["retract"] is not True:
+    if "retract" in row and row["retract"] is not True:
         yield "'retract' must be true; leave the row out otherwise"
     if kind == "example":
         yield from label_problems(row["intent"], row.get("slots") or {}, domain)

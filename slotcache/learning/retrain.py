@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from slotcache.domain.loader import domain_hash
 from slotcache.domain.patches import OVERLAY, Patch, as_json, overlaid, patch_from, patched
 from slotcache.domain.schema import Domain
 from slotcache.errors import DomainError, LabelsError, SlotcacheError
+from slotcache.learning.additions import turning
 from slotcache.learning.base import Base, digest_of
 from slotcache.learning.calibrate import Risks, calibrate
 from slotcache.learning.examples import Example
@@ -31,6 +32,7 @@ from slotcache.learning.gate import Bounds, Measured, Questions, Refusal, Verdic
 from slotcache.learning.heads import Floats, Settings, fit, well_said
 from slotcache.learning.labels import Labels, accept, read_labels
 from slotcache.learning.model_writer import amend, assemble
+from slotcache.learning.pace import undisturbed
 from slotcache.learning.promotion import PARENT, WORK, install, keep, switch
 from slotcache.model_files import MANIFEST, check_labels, read_manifest, verify
 from slotcache.parsing.encoder import Encoder
@@ -135,6 +137,7 @@ class Result:
             "pairs": len(self.labels.pairs),
             "repeated": self.labels.repeated,
             "contradictions": list(self.labels.contradictions),
+            "taken_out": list(self.labels.taken_out),
             **self.verdict,
         }
 
@@ -194,6 +197,12 @@ def accepted(
         [*carried, *rows], lambda patch: patched(job.domain, patch), base=job.base.examples, patches=patches
     )
     domain = patched(job.domain, labels.patch)
+    turned = turning((*labels.patch.fillers, *labels.patch.courtesies), job.domain)
+    if turned:
+        raise LabelsError(
+            f"labels cannot be used\npatch: {turned!r} can turn an answer, so no phrase with it may be passed over; "
+            "leave it out of 'fillers' and 'courtesies'"
+        )
     if not labels.patch.empty:
         _prove(domain, job.domain, [*carried, *rows])
     return labels, domain
@@ -212,7 +221,7 @@ def _prove(domain: Domain, plain: Domain, rows: Sequence[tuple[str, Mapping[str,
         Parser(domain)
     except DomainError as error:
         problems = []
-        for where, row in ((where, row) for where, row in rows if "patch" in row):
+        for where, row in ((where, row) for where, row in rows if "patch" in row and "retract" not in row):
             try:
                 Parser(patched(plain, patch_from(row["patch"], where=where)))
             except DomainError as found:
@@ -312,7 +321,9 @@ class _Stages:
         found = self._judge(folder).as_dict()
         if found["passed"]:
             amend(folder, metrics={"gate": found["challenger"], "champion": found["champion"]})
-        _write(self.work / _GATE, {"against": champion, "verdict": found})
+        if all(refusal["ground"] != "latency" for refusal in found["refusals"]):
+            # Time depends on the hour as well: the same model is timed again when it is asked for again.
+            _write(self.work / _GATE, {"against": champion, "verdict": found})
         return found
 
     def _judge(self, folder: Path) -> Verdict:
@@ -331,6 +342,9 @@ class _Stages:
         champion, note = self._champion()
         before = self._measure("the model in use", champion, questions)
         after = self._measure("the new model", challenger, questions)
+        if after.latency > self.job.bounds.latency:
+            self.hooks.report("timing the new model undisturbed", 0)
+            after = replace(after, latency=undisturbed(challenger.parse, questions.texts(), timer=self.hooks.timer))
         disputed = disputes(Parser(self.domain).parse, self.domain, self.labels.examples)
         verdict = compare(before, after, disputed, self.job.bounds)
         return Verdict(verdict.refusals, before, after, (*note, *_thin(questions), *verdict.notes))

@@ -96,12 +96,17 @@ def _with_reading(record: Record, parse: Parse, redacted: Redacted, read: Read |
         abstain=parse.abstain.value if parse.abstain is not None else None,
         confidence=round(parse.confidence, 4),
         candidates=tuple((intent, round(score, 4)) for intent, score in parse.candidates),
-        residue=tuple(word for word in parse.residue if not redacted.hides(word)),
+        residue=tuple(word for word in parse.residue if not (redacted.hides(word) or _is_mark(word))),
         protected={name: tuple(w for w in words if not redacted.hides(w)) for name, words in parse.protected.items()},
         personal=tuple(dict.fromkeys((*parse.personal, *redacted.kinds))),
         fillable=parse.fillable,
         redaction=_kept(redacted, str(key), read) if redacted.kinds and parse.intent is not None else "",
     )
+
+
+def _is_mark(word: str) -> bool:
+    """Whether it is no word that a domain could be taught, such as the @ of an address that was replaced."""
+    return not any(c.isalnum() for c in word)
 
 
 def _kept(redacted: Redacted, key: str, read: Read | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from slotcache.errors import LabelsError
 from slotcache.learning.examples import OUT_OF_SCOPE
 from slotcache.review.acts import SETTLES, Act, Kind, pair_id, patch_id, question_id, read, standing
-from slotcache.review.labels import LabelStore, Written
+from slotcache.review.labels import RETRACT, LabelStore, Written, retracts
 from slotcache.review.proposals import accepted_id
 
 _INTENT, _SLOTS, _TEXT, _PAIR = "intent", "slots", "text", "pair"
@@ -80,7 +80,7 @@ def take_in(store: LabelStore, rows: Iterable[tuple[str, Mapping[str, Any]]], *,
     for where, act in acts:
         held = store.acts(act.subject)
         stands = [one for one in standing(held) if one.kind in (*SETTLES, Kind.PAIR)]
-        if any(one.id == act.id for one in held) or any(one.says_the_same_as(act) for one in standing(held)):
+        if _known(act, held):
             known += 1
         elif act.kind in (*SETTLES, Kind.PAIR) and stands:
             last = stands[-1]
@@ -92,6 +92,17 @@ def take_in(store: LabelStore, rows: Iterable[tuple[str, Mapping[str, Any]]], *,
             if not isinstance(result, Written):
                 contradicting.append(f"{where}: {result.since[-1].author} said something about it just now")
     return TakenIn(added, known, tuple(contradicting))
+
+
+def _known(act: Act, held: Sequence[Act]) -> bool:
+    """Whether an act was handed in before, or says what stands already."""
+    if any(one.id == act.id for one in held) or any(one.says_the_same_as(act) for one in standing(held)):
+        return True
+    about = next((one for one in held if one.id == retracts(act.id)), None)
+    if act.kind is not Kind.UNDO or about is None:
+        return False
+    # What it forgets was taken back here, or somebody has said something else since: that is not to be forgotten.
+    return about.kind is Kind.UNDO or any(one.number > about.number for one in standing(held))
 
 
 def _acts(row: Mapping[str, Any], author: str, now: float) -> list[Act] | str:
@@ -112,18 +123,20 @@ def _acts(row: Mapping[str, Any], author: str, now: float) -> list[Act] | str:
 
     if isinstance(row.get("patch"), Mapping):
         subject = patch_id(row["patch"])
+        if row.get("retract") is True:
+            return [act(Kind.UNDO, subject, {"patch": dict(row["patch"])}, suffix=RETRACT)]
         proposal = act(Kind.PROPOSE, subject, {"patch": dict(row["patch"]), "text": ""})
         return [proposal, Act(accepted_id(proposal.id), at, who, Kind.ACCEPT, subject, {})]
     if _texts(row, "a", "b") and row.get("retract") is True:
         body = {"a": row["a"], "b": row["b"]}
-        return [act(Kind.UNDO, pair_id(row["a"], row["b"]), body, suffix=".retract")]
+        return [act(Kind.UNDO, pair_id(row["a"], row["b"]), body, suffix=RETRACT)]
     if _texts(row, "a", "b") and isinstance(row.get("same"), bool):
         return [act(Kind.PAIR, pair_id(row["a"], row["b"]), {"a": row["a"], "b": row["b"], "same": row["same"]})]
     if not _texts(row, "text"):
         return "needs 'text', or 'a', 'b' and 'same', or 'patch'"
     subject, text = question_id(row["text"]), {"text": row["text"]}
     if row.get("retract") is True:
-        return [act(Kind.UNDO, subject, text, suffix=".retract")]
+        return [act(Kind.UNDO, subject, text, suffix=RETRACT)]
     if row.get("personal") is True:
         return [act(Kind.PERSONAL, subject, text)]
     slots = row.get("slots") or {}
@@ -154,6 +167,8 @@ def _task(row: Mapping[str, Any]) -> dict[str, Any]:
         if slots:
             results.append(_result(_SLOTS, "textarea", {"text": slots}))
     about = {name: row[name] for name in ("id", "labeller", "time", "model") if row.get(name)}
+    # With what was said, so that a label that somebody changes there is told from one that merely comes back.
+    about["said"] = _meaning(results)
     return {
         "data": {**data, "slotcache": about},
         "annotations": [{"result": results, "ground_truth": True, "was_cancelled": False}],
@@ -195,19 +210,42 @@ def _row(task: Mapping[str, Any]) -> dict[str, Any] | None:
     said = {result["from_name"]: result["value"] for result in kept[-1]["result"]}
     data = task["data"]
     about = dict(data.get("slotcache") or {})
-    who = kept[-1].get("completed_by")
-    if isinstance(who, Mapping) and who.get("email"):
-        # Somebody there looked at it: it is their label now, and another one than what was exported.
-        about = {"labeller": str(who["email"]), "time": kept[-1].get("updated_at") or kept[-1].get("created_at")}
+    if about.pop("said", None) != _meaning(kept[-1]["result"]):
+        # Labelled there, or changed: it is another label than the one that was exported.
+        about = {"labeller": _annotator(kept[-1]), "time": kept[-1].get("updated_at") or kept[-1].get("created_at")}
     if _PAIR in said:
         same = {told: value for value, told in _SAME.items()}[said[_PAIR]["choices"][0]]
         return {**about, "a": data["a"], "b": data["b"], "same": same}
     intent = said[_INTENT]["choices"][0]
     if intent == _PERSONAL:
         return {**about, "text": data["text"], "personal": True}
-    lines = [line for text in said.get(_SLOTS, {}).get("text", []) for line in text.split("\n") if line.strip()]
-    slots = dict(line.strip().split("=", 1) for line in lines)
+    slots = dict(line.split("=", 1) for line in _lines(said.get(_SLOTS, {})))
     return {**about, "text": data["text"], "intent": intent, "slots": {} if intent == OUT_OF_SCOPE else slots}
+
+
+def _lines(value: Mapping[str, Any]) -> list[str]:
+    """The lines of a text area, which holds one text or several."""
+    texts = value.get("text", [])
+    return [
+        line.strip()
+        for text in ([texts] if isinstance(texts, str) else texts)
+        for line in text.split("\n")
+        if line.strip()
+    ]
+
+
+def _meaning(results: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What an annotation says, whatever ids and marks Label Studio adds to it."""
+    said = {result["from_name"]: result["value"] for result in results}
+    return {name: sorted(value.get("choices") or _lines(value)) for name, value in sorted(said.items())}
+
+
+def _annotator(annotation: Mapping[str, Any]) -> str:
+    """Who annotated: exports name them by e-mail address or by number."""
+    who = annotation.get("completed_by")
+    if isinstance(who, Mapping):
+        who = who.get("email") or who.get("id")
+    return str(who) if isinstance(who, str) else f"label-studio:{who}" if who is not None else ""
 
 
 def labelling_interface(intents: Iterable[str]) -> str:

@@ -25,6 +25,8 @@ CLAIM_SECONDS: Final = 600.0
 
 _COLUMNS: Final = "id, at, author, kind, subject, body, undoes, number"
 _SOURCE: Final = "review"
+RETRACT: Final = ".retract"
+"""Ends the id of an act that a row with `retract` stands for, behind the id of the act that was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +175,28 @@ def exported_rows(path: str | Path) -> list[dict[str, Any]]:
         raise StoreError(f"{path}: cannot be read: {error}") from None
 
 
+def retracts(id: str) -> str:
+    """Id of the last act that a retraction forgets, from the id of the retraction or of the act itself."""
+    return id.removesuffix(RETRACT)
+
+
 def rows_of(acts: Iterable[Act]) -> list[dict[str, Any]]:
     """Rows for a retraining from all acts, in the order in which subjects were first spoken of."""
     by_subject: dict[str, list[Act]] = defaultdict(list)
     for act in acts:
         by_subject[act.subject].append(act)
-    return [row for held in by_subject.values() for row in _rows(held)]
+    rows = [row for held in by_subject.values() for row in _rows(held)]
+    # A phrase that was taken out with one proposal may stand in another one, which then has the last word.
+    return sorted(rows, key=lambda row: not ("patch" in row and "retract" in row))
 
 
 def _rows(held: list[Act]) -> Iterator[dict[str, Any]]:
     stands = standing(held)
+    patch = next((act.body["patch"] for act in reversed(held) if "patch" in act.body), None)
+    if patch is not None:
+        # Taking a proposal back says nothing about the label of the question that it was made for.
+        yield from _addition(patch, held, stands)
+        return
     settled = [act for act in held if act.kind in (Kind.LABEL, Kind.PERSONAL, Kind.PAIR, Kind.UNDO)]
     last = next((act for act in reversed(stands) if act.kind in (*SETTLES, Kind.PAIR)), None)
     former = [act for act in settled if act is not last]
@@ -190,17 +204,29 @@ def _rows(held: list[Act]) -> Iterator[dict[str, Any]]:
         yield from _retraction(former)
     if last is not None:
         yield from _row(last)
-    if any(act.kind is Kind.ACCEPT for act in stands):
-        yield from (_about(act) | {"patch": act.body["patch"]} for act in stands if act.kind is Kind.PROPOSE)
+
+
+def _addition(patch: Any, held: list[Act], stands: list[Act]) -> Iterator[dict[str, Any]]:
+    """A row with a proposal that is accepted, or one that takes it out of the versions that may carry it."""
+    times = sum(act.kind is Kind.ACCEPT for act in held)
+    made = next((act for act in stands if act.kind is Kind.PROPOSE), None)
+    accepted = next((act for act in reversed(stands) if act.kind is Kind.ACCEPT), None)
+    if made is not None and accepted is not None:
+        # Accepted anew, it is another row than the one that was taken back.
+        yield _about(made) | ({"id": accepted.id} if times > 1 else {}) | {"patch": patch}
+    elif times or (held[-1].kind is Kind.UNDO and "patch" in held[-1].body):
+        last = next(act for act in reversed(held) if act.kind is Kind.UNDO)
+        yield _about(last) | {"id": retracts(last.id), "patch": patch, "retract": True}
 
 
 def _retraction(former: list[Act]) -> Iterator[dict[str, Any]]:
     """A row that forgets what was said before, if a retraining may have taken it in."""
     said, last = next((act for act in former if act.kind is not Kind.UNDO), former[-1]), former[-1]
+    about = _about(last) | {"id": retracts(last.id)}
     if said.kind is Kind.PAIR:
-        yield _about(last) | {"a": said.body["a"], "b": said.body["b"], "retract": True}
+        yield about | {"a": said.body["a"], "b": said.body["b"], "retract": True}
     elif said.text:
-        yield _about(last) | {"text": said.text, "retract": True}
+        yield about | {"text": said.text, "retract": True}
 
 
 def _row(act: Act) -> Iterator[dict[str, Any]]:

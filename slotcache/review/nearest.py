@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 
 from slotcache.entry import Entry
 from slotcache.learning.labels import signature
+from slotcache.records.redact import readable
 
 MOST: Final = 50_000
 """How many answered questions are looked at."""
@@ -83,11 +84,13 @@ class Nearest:
         return [self._told(form, at) for at in list(found.values())[:most]]
 
     def _add(self, entry: Entry) -> None:
-        form = signature(entry.question)
+        # A pair goes to the gate, which reads it: placeholders have their stand-ins, as on the question's own page.
+        text = readable(entry.question)
+        form = signature(text)
         for word in set(form.split()):
             self._by_word[word].append(len(self._held))
         self._forms.append(form)
-        self._held.append(Neighbour(entry.question, str(entry.key), entry.answer, entry.id, entry.approved))
+        self._held.append(Neighbour(text, str(entry.key), entry.answer, entry.id, entry.approved))
 
     def _likeness(self, form: str, at: int) -> float:
         return fuzz.token_sort_ratio(form, self._forms[at]) / 100

@@ -20,6 +20,7 @@ from slotcache.domain.check import check
 from slotcache.domain.patches import merged, patch_from, patched
 from slotcache.domain.schema import Domain
 from slotcache.errors import DomainError
+from slotcache.learning.additions import turning
 from slotcache.parsing.normalise import Normaliser
 from slotcache.parsing.parser import Parser
 from slotcache.parsing.types import Parse
@@ -41,6 +42,7 @@ class Proposal:
         at: When, in seconds since the epoch.
         text: The question that it was proposed for; empty for none.
         accepted: Who accepted it; empty for nobody.
+        taken_out: Who took back that it was accepted; empty for nobody. The next retraining takes it out of the model.
         number: Number of the last act on it.
         act: Id of the act that takes it back when undone: the acceptance, or else the proposal.
     """
@@ -53,6 +55,7 @@ class Proposal:
     accepted: str
     number: int
     act: str
+    taken_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Effect:
 
     Attributes:
         problem: Why it cannot be used; empty when it can.
+        known: Whether the domain in use says it already, as after the retraining that took it in.
         diff: The parts of the domain that change, as a unified diff.
         warnings: What `slotcache check` finds in the domain with it and not without it.
         before: The reading of the question now; None without a question.
@@ -72,6 +76,7 @@ class Effect:
     warnings: tuple[str, ...] = ()
     before: Parse | None = None
     after: Parse | None = None
+    known: bool = False
 
 
 def proposals(acts: Iterable[Act]) -> list[Proposal]:
@@ -96,9 +101,15 @@ def proposals(acts: Iterable[Act]) -> list[Proposal]:
                 accepted.author if accepted is not None else "",
                 listed[-1].number,
                 accepted.id if accepted is not None else made.id,
+                _taken_out(listed) if accepted is None else "",
             )
         )
     return found
+
+
+def _taken_out(acts: list[Act]) -> str:
+    once = {act.id for act in acts if act.kind is Kind.ACCEPT}
+    return next((act.author for act in reversed(acts) if act.undoes in once), "")
 
 
 def accepted_id(proposed: str) -> str:
@@ -146,9 +157,9 @@ def problem_of(patch: Mapping[str, Any], domain: Domain, *, new_value: bool) -> 
                 if new_value:
                     return f"slot {name!r} has the value {value!r} already; add a synonym to it"
                 return f"slot {name!r} has no value {value!r}{_meant(value, known)}"
-    turning = _turning(patch.get("fillers", ()), domain)
-    if turning:
-        return f"{turning!r} can turn an answer, so no phrase with it may be passed over"
+    turned = turning(patch.get("fillers", ()), domain)
+    if turned:
+        return f"{turned!r} can turn an answer, so no phrase with it may be passed over"
     return effect(patch, domain).problem
 
 
@@ -175,7 +186,7 @@ def effect(patch: Mapping[str, Any], domain: Domain, *, parser: Parser | None = 
     told = tuple(f"{'.'.join(f.path)}: {f.message}" for f in new)
     diff = tuple(_diff(patch, domain, after))
     if not diff:
-        return Effect("the domain says this already")
+        return Effect("the domain says this already", known=True)
     if parser is None or not text:
         return Effect(diff=diff, warnings=told)
     reading = Parser(after, parser.model).parse(readable(text))
@@ -215,13 +226,6 @@ def _part(data: Any, path: tuple[str, ...]) -> Any:
     for step in path:
         data = data.get(step, []) if isinstance(data, Mapping) else []
     return data
-
-
-def _turning(fillers: Iterable[str], domain: Domain) -> str:
-    """A word of some fillers that the domain protects; empty for none."""
-    words = Normaliser(domain.rewrites).words
-    protected = {words(phrase) for phrases in domain.protected.values() for phrase in phrases}
-    return next((word for phrase in fillers for word in words(phrase) if (word,) in protected), "")
 
 
 def _plain(phrase: str) -> str:

@@ -115,3 +115,35 @@ def test_labels_survive_being_written_and_read() -> None:
         found.personal,
         found.patch,
     )
+
+
+MAP = {"slots": {"medium": {"values": {"map": ["map~"]}}}}
+MAP_LABEL = label("can i borrow a map", "borrow_item", aspect="eligibility", medium="map")
+
+
+def test_labels_patch_is_taken_out_again() -> None:
+    both = {"concepts": {"borrow": ["nab~", "pinch~"]}, "fillers": ["ta"]}
+    found = accepted({"patch": both}, {"patch": {"concepts": {"borrow": ["nab~"]}}, "retract": True})
+    assert (found.patch.concepts, found.patch.fillers) == ({"borrow": ["pinch~"]}, ["ta"])
+
+
+def test_labels_patch_that_was_taken_out_may_be_accepted_anew() -> None:
+    patch = {"patch": {"fillers": ["ta"]}}
+    assert accepted(patch, patch | {"retract": True}, patch).patch.fillers == ["ta"]
+
+
+def test_labels_taking_out_what_nobody_added_changes_nothing() -> None:
+    assert accepted({"patch": {"concepts": {"borrow": ["borrow~"]}}, "retract": True}).patch.empty
+
+
+def test_labels_that_use_a_value_which_was_taken_out_are_left_out_and_told() -> None:
+    found = accepted(RENEW, {"patch": MAP}, MAP_LABEL, {"patch": MAP, "retract": True})
+    assert [one.text for one in found.examples] == [RENEW["text"]]
+    assert "'can i borrow a map'" in found.taken_out[0]
+    assert "no value 'map'" in found.taken_out[0]
+
+
+def test_labels_that_never_fitted_are_refused_although_something_was_taken_out() -> None:
+    wrong = label("can i borrow a globe", "borrow_item", aspect="eligibility", medium="globe")
+    with pytest.raises(LabelsError, match="no value 'globe'"):
+        accepted({"patch": MAP}, {"patch": MAP, "retract": True}, wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Callable
@@ -89,6 +90,27 @@ def test_retrain_promotes_additions_to_the_domain_with_the_model(make_job: MakeJ
     assert (before.intent, str(after.key)) == (None, "borrow_item(aspect=eligibility, medium=dvd)")
 
 
+def test_retrain_takes_an_addition_out_of_a_version_that_carries_it(make_job: MakeJob, versions: Path) -> None:
+    carried = run(make_job(), rows(SYNONYM), hooks=hooks())
+    taken = run(make_job(champion=carried.folder), rows(SYNONYM | {"retract": True}), hooks=hooks())
+    after = Parser.load(_library_file(), model=versions).parse("can i nab a dvd, quick one")
+    assert (taken.ended, after.intent) == (Ended.PROMOTED, None)
+    assert not (taken.folder / "overlay.json").exists()  # type: ignore[operator]
+
+
+def test_retrain_carries_nothing_on_of_what_was_taken_out(make_job: MakeJob) -> None:
+    carried = run(make_job(), rows(SYNONYM), hooks=hooks())
+    taken = run(make_job(champion=carried.folder), rows(SYNONYM | {"retract": True}), hooks=hooks())
+    later = run(make_job(champion=taken.folder), rows(GOOD[0]), hooks=hooks())
+    assert later.labels.patch.empty
+
+
+@pytest.mark.parametrize("section", ["fillers", "courtesies"])
+def test_retrain_refuses_to_pass_over_words_that_turn_an_answer(make_job: MakeJob, section: str) -> None:
+    with pytest.raises(LabelsError, match="'before' can turn an answer"):
+        run(make_job(), rows({"patch": {section: ["before it is due"]}}), hooks=hooks())
+
+
 def test_retrain_refuses_an_addition_that_merges_before_and_after(
     make_job: MakeJob, versions: Path, champion: Path
 ) -> None:
@@ -145,6 +167,18 @@ def test_retrain_refuses_a_slow_model(make_job: MakeJob) -> None:
     seconds = iter(range(10_000))
     result = run(make_job(), rows(*GOOD), hooks=hooks(timer=lambda: float(next(seconds))))
     assert grounds(result) == {"latency"}
+
+
+def test_retrain_model_that_was_slow_once_is_timed_again(make_job: MakeJob) -> None:
+    seconds = iter(range(10_000))
+    run(make_job(), rows(*GOOD), hooks=hooks(timer=lambda: float(next(seconds))))
+    assert run(make_job(), rows(*GOOD), hooks=hooks()).ended is Ended.PROMOTED
+
+
+def test_retrain_refuses_no_model_for_what_others_take_of_the_processor(make_job: MakeJob) -> None:
+    """One reading in three takes a second, whatever the model."""
+    reads = itertools.count()
+    assert run(make_job(), rows(*GOOD), hooks=hooks(timer=lambda: float(next(reads) // 3))).ended is Ended.PROMOTED
 
 
 def test_retrain_refuses_the_loss_of_an_intent(make_job: MakeJob, base: Base) -> None:

@@ -144,6 +144,24 @@ def test_exchange_label_studio_export_as_that_program_writes_it() -> None:
     }
 
 
+@pytest.mark.parametrize("who", [{"id": 7, "email": "lee@example.org"}, 7])
+def test_exchange_label_studio_label_that_was_changed_there_is_another_one(
+    store: LabelStore, act: MakeAct, who: object
+) -> None:
+    """Exports name people by number as a rule; a changed label must not pass for the one that was exported."""
+    kept = act(slots={"medium": "dvd"})
+    store.add(kept)
+    (task,) = to_label_studio(store.rows())
+    (annotation,) = task["annotations"]
+    ((_, same),) = from_label_studio([task | {"annotations": [annotation | {"completed_by": who}]}], name="e")
+    annotation["result"][0]["value"] = {"choices": ["renew_loan"]}
+    changed = annotation | {"completed_by": who, "updated_at": "2027-01-15T08:05:00Z"}
+    ((_, other),) = from_label_studio([task | {"annotations": [changed]}], name="e")
+    assert (same["id"], same["labeller"]) == (kept.id, "kim")
+    assert "id" not in other
+    assert other["labeller"] == ("lee@example.org" if isinstance(who, dict) else "label-studio:7")
+
+
 def test_exchange_label_studio_task_that_nobody_annotated_is_passed_over() -> None:
     assert from_label_studio([{"data": {"text": "q"}, "annotations": []}], name="e") == []
 
@@ -156,3 +174,39 @@ def test_exchange_label_studio_refuses_what_it_cannot_read(tasks: object) -> Non
 
 def test_exchange_interface_names_every_intent() -> None:
     assert labelling_interface(["fines", "borrow_item"]).count("<Choice value=") == 6
+
+
+def test_exchange_taking_in_ones_own_export_changes_nothing(full: LabelStore) -> None:
+    before = full.rows()
+    taken = take_in(full, places(before), author="", now=NOW)
+    assert (taken.added, taken.contradicting, full.rows()) == (0, (), before)
+
+
+def test_exchange_label_that_was_changed_is_changed_on_another_machine(
+    store: LabelStore, other: LabelStore, act: MakeAct
+) -> None:
+    first, second = act(slots={}), act(intent="fines", slots={})
+    for made in (first, second):
+        store.add(made)
+        take_in(other, places(store.rows()), author="", now=NOW)
+    assert [row.get("intent") for row in other.rows()] == [None, "fines"]
+    assert take_in(store, places(other.rows()), author="", now=NOW).added == 0
+
+
+def test_exchange_proposal_is_taken_out_and_accepted_anew_on_another_machine(
+    store: LabelStore, other: LabelStore
+) -> None:
+    proposal = Act("p", NOW, "kim", Kind.PROPOSE, patch_id(PATCH), {"patch": PATCH})
+    steps = (
+        Act("p2", NOW + 1, "lee", Kind.ACCEPT, patch_id(PATCH)),
+        Act("p3", NOW + 2, "lee", Kind.UNDO, patch_id(PATCH), {}, "p2"),
+        Act("p4", NOW + 3, "lee", Kind.ACCEPT, patch_id(PATCH)),
+    )
+    store.add(proposal)
+    told = []
+    for step in steps:
+        store.add(step)
+        take_in(other, places(store.rows()), author="", now=NOW)
+        again = take_in(store, places(other.rows()), author="", now=NOW)
+        told.append((again.added, [row.get("retract") for row in other.rows()]))
+    assert told == [(0, [None]), (0, [True]), (0, [None])]

@@ -183,3 +183,61 @@ def test_labels_refuse_somebody_elses_file(tmp_path: Path) -> None:
     other.close()
     with pytest.raises(StoreError, match="name another file"):
         LabelStore(path)
+
+
+PATCH = {"concepts": {"borrow": ["nab~"]}}
+
+
+def patch_acts(*kinds: Kind) -> list[Act]:
+    """Acts on one proposal, each undoing the one before it where it is an undo."""
+    acts: list[Act] = []
+    for at, kind in enumerate(kinds):
+        body = {"patch": PATCH, "text": "can i nab a dvd"} if kind is Kind.PROPOSE else {}
+        undoes = acts[-1].id if kind is Kind.UNDO else ""
+        acts.append(Act(f"p-{at}", NOW + at, "kim", kind, patch_id(PATCH), body, undoes))
+    return acts
+
+
+@pytest.mark.parametrize(
+    ("kinds", "rows"),
+    [
+        ((Kind.PROPOSE, Kind.UNDO), []),
+        ((Kind.PROPOSE, Kind.ACCEPT), [{"patch": PATCH}]),
+        ((Kind.PROPOSE, Kind.ACCEPT, Kind.UNDO), [{"patch": PATCH, "retract": True}]),
+        ((Kind.PROPOSE, Kind.ACCEPT, Kind.UNDO, Kind.ACCEPT), [{"patch": PATCH}]),
+    ],
+    ids=["proposal taken back", "accepted", "taken out", "accepted anew"],
+)
+def test_labels_export_takes_an_accepted_proposal_out_again(
+    store: LabelStore, kinds: tuple[Kind, ...], rows: list[dict[str, object]]
+) -> None:
+    for one in patch_acts(*kinds):
+        store.add(one)
+    assert said(store.rows()) == rows
+
+
+def test_labels_export_takes_out_a_proposal_that_was_taken_back_although_accepted(store: LabelStore) -> None:
+    proposal, accepted = patch_acts(Kind.PROPOSE, Kind.ACCEPT)
+    for one in (proposal, accepted):
+        store.add(one)
+    store.undo(proposal, author="kim", at=NOW)
+    assert said(store.rows()) == [{"patch": PATCH, "retract": True}]
+
+
+def test_labels_proposal_taken_back_leaves_the_label_of_its_question(store: LabelStore, act: MakeAct) -> None:
+    store.add(act(text="can i nab a dvd"))
+    proposal, back = patch_acts(Kind.PROPOSE, Kind.UNDO)
+    store.add(proposal)
+    store.undo(proposal, author="kim", at=back.at)
+    assert [row.get("retract") for row in store.rows()] == [None]
+
+
+def test_labels_what_one_proposal_loses_another_one_keeps(store: LabelStore) -> None:
+    wider = {"concepts": {"borrow": ["nab~", "pinch~"]}}
+    store.add(Act("w", NOW, "kim", Kind.PROPOSE, patch_id(wider), {"patch": wider}))
+    store.add(Act("w2", NOW, "kim", Kind.ACCEPT, patch_id(wider)))
+    for one in patch_acts(Kind.PROPOSE, Kind.ACCEPT, Kind.UNDO):
+        store.add(one)
+    rows = [(str(at), row) for at, row in enumerate(store.rows())]
+    labels = accept(rows, lambda patch: patched(load_domain(LIBRARY), patch))
+    assert labels.patch.concepts == {"borrow": ["nab~", "pinch~"]}

@@ -37,3 +37,9 @@ def test_nearest_never_shows_what_belongs_to_one_customer(entry: MakeEntry) -> N
 
 def test_nearest_of_words_that_nobody_used_is_nothing(entry: MakeEntry) -> None:
     assert Nearest([entry("can i borrow a dvd")]).of("zzz") == []
+
+
+def test_nearest_reads_placeholders_as_what_they_stand_for(entry: MakeEntry) -> None:
+    near = Nearest([entry("where is order <order_number>?")])
+    assert [one.text for one in near.of("where is my order")] == ["where is order 100200300?"]
+    assert near.of("where is order 100200300") == []

@@ -302,6 +302,20 @@ def test_pages_accepted_value_may_be_used_in_labels(room: Room, kim: Person) -> 
     assert kim.label(NABBING, "label", **label).status_code == 303
 
 
+def test_pages_accepted_proposal_is_taken_out_again(room: Room, kim: Person) -> None:
+    room.ask(NABBING)
+    room.refresh()
+    page = (
+        kim.send(f"/question/{question_id(NABBING)}/teach", what="synonym", target="borrow", phrase="nab")
+        .headers["location"]
+        .partition("?")[0]
+    )
+    kim.send(f"{page}/accept", seen="1", id="acceptance-1")
+    kim.send("/undo", act="acceptance-1")
+    assert "taken out by kim" in kim.http.get(page).text
+    assert [row["retract"] for row in room.labels.rows()] == [True]
+
+
 def test_pages_record_that_begins_anew_is_taken_in_from_the_start(room: Room) -> None:
     for text in (NABBING, "can i pinch a book"):
         room.ask(text)
