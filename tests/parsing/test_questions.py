@@ -133,3 +133,19 @@ def test_questions_what_is_done_in_the_app_is_another_question(parser: Parser) -
     }
     assert keys == {"track_how(aspect=eligibility, done_in=app)"}
     assert str(parser.parse("can i track my order").key) == "track_how(aspect=eligibility)"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Are refunds automatic or do I have to ask for them?", "refund_automatic(aspect=obligation)"),
+        ("Do I pay return shipping or do you?", "return_payer(aspect=who)"),
+    ],
+)
+def test_questions_both_sides_of_one_question_are_one(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+def test_questions_the_other_side_does_not_hide_a_second_question(parser: Parser) -> None:
+    text = "Are refunds automatic or do I have to ask for them, and how long do they take?"
+    assert parser.parse(text).intent is None
