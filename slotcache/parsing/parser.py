@@ -187,9 +187,9 @@ class Parser:
         verdict = self._settle(trace) if confidence is None else Verdict(best, None, confidence)
         if verdict.reading is None:
             return replace(base, abstain=verdict.abstain, confidence=verdict.confidence)
-        if self._several(trace):
-            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
         reading = verdict.reading
+        if self._several(trace, reading):
+            return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
         irrelevant = {*self.domain.irrelevant, *self.domain.intents[reading.intent].irrelevant}
         return replace(
             base,
@@ -270,12 +270,13 @@ class Parser:
             owners.append(Owner.NEVER)
         return Owner.narrowest(*owners)
 
-    def _several(self, trace: Trace) -> bool:
+    def _several(self, trace: Trace, reading: Reading) -> bool:
         """Whether a conjunction opens another question, or two sentences, read alone, ask two different things."""
         facet = self.domain.facet
         weak = self.domain.slots[facet].weak if facet in self.domain.slots else []
         if opens_another(
             trace.spans,
+            reading.cover,
             trace.tokens,
             facet,
             passive=[value for value in weak if value not in self.domain.openers],

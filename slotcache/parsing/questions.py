@@ -106,6 +106,7 @@ def _follows(span: Span, others: Sequence[Span], tokens: Sequence[Token], embedd
 
 def opens_another(
     spans: Sequence[Span],
+    cover: Sequence[Span],
     tokens: Sequence[Token],
     facet: str,
     *,
@@ -115,8 +116,11 @@ def opens_another(
 ) -> bool:
     """Whether a facet right behind a conjunction opens a second question ("... and how long does it take").
 
+    Both sides of one question, said by one phrase ("is it automatic or do I have to ask"), are one question.
+
     Args:
         spans: Every phrase found in the message.
+        cover: The phrases by which the reading that stands explains it.
         tokens: Its normalised words.
         facet: Name of the slot that says what is asked.
         passive: Values that only introduce a question ("I want to ... and how do I do that" is one question).
@@ -124,6 +128,7 @@ def opens_another(
         skippable: Words that may stand between the conjunction and the facet.
     """
     passed_over = [span for span in spans if span.is_filler and span.end - span.start > 1]
+    passed_over += [span for span in cover if any(tokens[at].norm in conjunctions for at in span.used)]
     asking = [
         span
         for span in spans

@@ -364,9 +364,11 @@ def _distinct(readings: Iterable[Reading]) -> list[Reading]:
     return list(best.values())
 
 
-def _rank(reading: Reading) -> tuple[bool, int, int, int, int, str]:
+def _rank(reading: Reading) -> tuple[object, ...]:
+    """What sorts readings; of those that are equal otherwise the fuller one comes first, whatever order found them."""
     missing = len(reading.detail) if reading.abstain is Abstain.RESIDUE else 0
-    return (reading.abstain is not None, missing, reading.stray, -reading.evoked, -reading.heard, reading.intent)
+    told = (-reading.evoked, -reading.heard, reading.intent, -len(reading.slots), sorted(reading.slots.items()))
+    return (reading.abstain is not None, missing, reading.stray, *told)
 
 
 def _frames(intent: str, text: str) -> Iterator[Frame]:

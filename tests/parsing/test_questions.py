@@ -147,3 +147,19 @@ def test_questions_an_opening_that_means_the_same_loses_nothing(parser: Parser, 
     """An answer to a question whose facet was merged into another one may not be kept for others."""
     parse = parser.parse(text)
     assert (parse.key is not None, parse.fillable) == (True, fillable)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Are refunds automatic or do I have to ask for them?", "refund_automatic(aspect=obligation)"),
+        ("Do I pay return shipping or do you?", "return_payer(aspect=who)"),
+    ],
+)
+def test_questions_both_sides_of_one_question_are_one(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+def test_questions_the_other_side_does_not_hide_a_second_question(parser: Parser) -> None:
+    text = "Are refunds automatic or do I have to ask for them, and how long do they take?"
+    assert parser.parse(text).intent is None
