@@ -1,7 +1,8 @@
 """Refits the heads on the encoder of a model folder: `python -m training.refit --encoder-from A --out B`.
 
 What `make train` does after the encoder, without torch and in minutes: for labels or a domain that changed while the
-encoder's text did not. The bars between the two readers are set by risk control on the calibration split.
+encoder's text did not. The bars between the two readers are set by risk control on the calibration split, and stay where
+those of the model before were as long as that allows it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def refit(encoder_from: Path, out: Path, *, domain: str) -> Manifest:
         measure=lambda folder: measure.measure(folder, tested),
         report=lambda step: print(f"heads: {step}", flush=True),
     )
-    bars = calibrate(out, known, kept)
+    bars = calibrate(out, known, kept, former=read_manifest(encoder_from).bars)
     manifest = read_manifest(out).model_copy(update={"bars": asdict(bars)})
     (out / MANIFEST).write_text(json.dumps(manifest.model_dump(mode="json"), indent=1) + "\n", encoding="utf-8")
     return manifest
