@@ -1,8 +1,8 @@
 """Refits the heads on the encoder of a model folder: `python -m training.refit --encoder-from A --out B`.
 
 What `make train` does after the encoder, without torch and in minutes: for labels or a domain that changed while the
-encoder's text did not. The bars between the two readers are set by risk control on the calibration split, and stay where
-those of the model before were as long as that allows it.
+encoder's text did not. The bars between the two readers are set by risk control on the calibration split, and stay
+where those of the model before were as long as that allows it.
 """
 
 from __future__ import annotations
