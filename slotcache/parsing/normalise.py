@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from slotcache.errors import DomainError
@@ -37,6 +38,7 @@ _NUMBERED: Final = frozenset(_THINGS.split())
 _IN_CONTEXT: Final = frozenset({"US", "us", "no"})
 """Words whose neighbours say which word they are."""
 
+_SPELLED: Final = frozenset({"two", "four"})
 _PAIR_HEADS: Final = frozenset(head for head, _ in PAIRS)
 _COUNTRY: Final = "US"
 _REMEMBERED: Final = 16_384
@@ -181,7 +183,8 @@ def _in_context(text: str, pieces: Sequence[_Piece], at: int, tokens: Sequence[T
         case "#":
             return "" if after and after.glued and after.start == pieces[at].end and after.word[0].isalpha() else "#"
         case "2" | "4":
-            return sound_of(word, before, [piece.word for piece in pieces[at + 1 : at + 3]])
+            following = (piece.word for piece in islice(pieces, at + 1, None) if piece.word not in _DROPPED)
+            return sound_of(word, before, list(islice(following, 2)))
         case "~":
             return "about" if after and is_number(after.word) else ""
         case "+":
@@ -253,6 +256,12 @@ def _folded(tokens: list[Token]) -> list[Token]:
             at += 1
             continue
         value, after = number
+        digit, before = str(value), done[-1].norm if done else ""
+        if first.norm in _SPELLED and sound_of(digit, before, words[after:]) != digit:
+            # Written out it is the number; as a digit it would be read as its sound.
+            done.append(first)
+            at += 1
+            continue
         done.append(replace(first, norm=str(value), end=tokens[after - 1].end))
         at = after
     return done

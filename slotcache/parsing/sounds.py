@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from slotcache.parsing.cardinals import STARTS
+
 _SOUNDS: Final = {"2": "to", "4": "for"}
 
 
@@ -47,7 +49,7 @@ def sound_of(digit: str, before: str, following: Sequence[str]) -> str:
         following: The pieces behind it, nearest first.
     """
     after, then = (*following, "", "")[:2]
-    article = after in _ARTICLES and then.isalpha() and then not in _NO_ARTICLE_BEFORE
+    article = after in _ARTICLES and then.isalpha() and then not in _NO_ARTICLE_BEFORE and then not in STARTS
     verb = digit == "2" and before in _BEFORE_VERBS and after in _VERBS
     paid = digit == "4" and before in _BEFORE_OBJECTS and after in _OBJECTS
     return _SOUNDS[digit] if after in _PRONOUNS or article or verb or paid else digit
