@@ -6,7 +6,7 @@ to left, so that a phrase which refers to a concept finds that concept's matches
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
@@ -74,24 +74,34 @@ class _Node:
 
 
 class _State:
-    """A set of nodes that are walked together; where a label leads is worked out once."""
+    """A set of nodes that are walked together; where a label leads is worked out once.
 
-    __slots__ = ("_nodes", "_steps", "final", "senses")
+    Attributes:
+        senses: What a phrase that ends here means.
+        labels: The labels that some phrase goes on with; none where every phrase ends.
+    """
+
+    __slots__ = ("_nodes", "_steps", "labels", "senses")
 
     def __init__(self, nodes: tuple[_Node, ...]) -> None:
         self._nodes = nodes
-        self._steps: dict[str, _State | None] = {}
+        self._steps: dict[str, _State] = {}
         self.senses = tuple(dict.fromkeys(sense for node in nodes for sense in node.senses))
-        self.final = not any(node.edges for node in nodes)
+        # A plain set: only with one does an intersection with dictionary keys walk the shorter side.
+        self.labels = {label for node in nodes for label in node.edges}
 
-    def step(self, label: str) -> _State | None:
-        """The state behind a label, None where no phrase goes on with it."""
+    def step(self, label: str) -> _State:
+        """The state behind one of the labels."""
         try:
             return self._steps[label]
         except KeyError:
-            nodes = tuple(child for node in self._nodes for child in node.edges.get(label, ()))
-            state = self._steps[label] = _State(nodes) if nodes else None
+            state = _State(tuple(child for node in self._nodes for child in node.edges.get(label, ())))
+            self._steps[label] = state
             return state
+
+
+Edges = dict[str, list[tuple[int, int, str]]]
+"""Label -> where it leads from one position: the end, the positions it names as bits, and the value it carries."""
 
 
 class Lexicon:
@@ -138,36 +148,33 @@ class Lexicon:
             clauses: Clause index of each word, for phrases that must open a clause; one clause when empty.
         """
         size = len(words)
-        typed: dict[int, list[tuple[str, int, str]]] = {}
+        edges: list[Edges] = [{} for _ in range(size)]
+        for at, word in enumerate(words):
+            # Words that no phrase uses lead nowhere.
+            if word in self.vocabulary:
+                edges[at][word] = [(at + 1, 1 << at, "")]
         for quantity in quantities:
-            typed.setdefault(quantity.start, []).append((f"<{quantity.type}>", quantity.end, quantity.value))
-        concepts: list[set[tuple[str, int, frozenset[int]]]] = [set() for _ in range(size)]
-        found: dict[tuple[int, int, frozenset[int]], set[Sense]] = {}
+            named = sum(1 << at for at in range(quantity.start, quantity.end))
+            edges[quantity.start].setdefault(f"<{quantity.type}>", []).append((quantity.end, named, quantity.value))
+        found: dict[tuple[int, int, int], set[Sense]] = {}
         for start in range(size - 1, -1, -1):
-            while True:
-                grown = False
-                for end, used, sense, value in self._walk(self._root, words, start, concepts, typed):
-                    resolved = Sense(sense.kind, sense.name, value) if sense.value == "*" else sense
-                    senses = found.setdefault((start, end, used), set())
-                    if resolved not in senses:
-                        senses.add(resolved)
-                        if resolved.kind == "concept":
-                            edge = (f"{{{resolved.name}}}", end, used)
-                            grown |= edge not in concepts[start]
-                            concepts[start].add(edge)
-                if not grown:
-                    break
+            for end, used, sense, value in self._walk(self._root, words, start, edges):
+                resolved = Sense(sense.kind, sense.name, value) if sense.value == "*" else sense
+                found.setdefault((start, end, used), set()).add(resolved)
         for start in self._opening(words, found, clauses):
-            for end, used, sense, _ in self._walk(self._openers, words, start, concepts, typed):
+            for end, used, sense, _ in self._walk(self._openers, words, start, edges):
                 found.setdefault((start, end, used), set()).add(sense)
-        return [Span(start, end, tuple(sorted(senses)), used) for (start, end, used), senses in found.items()]
+        return [
+            Span(start, end, tuple(sorted(senses)), frozenset(at for at in range(start, end) if used >> at & 1))
+            for (start, end, used), senses in found.items()
+        ]
 
     def cover(self, tokens: Sequence[Token], spans: Sequence[Span]) -> list[Span]:
         """Choose the spans that together explain the utterance best, left to right, none overlapping."""
         return _cover([token.norm for token in tokens], spans, self.skippable)
 
     def _opening(
-        self, words: Sequence[str], found: Mapping[tuple[int, int, frozenset[int]], set[Sense]], clauses: Sequence[int]
+        self, words: Sequence[str], found: Mapping[tuple[int, int, int], set[Sense]], clauses: Sequence[int]
     ) -> list[int]:
         """Positions that open a clause: its first word, or a word that only fillers or a conjunction precede."""
         size = len(words)
@@ -186,41 +193,42 @@ class Lexicon:
         return sorted(at for at in opens if at < size)
 
     def _walk(
-        self,
-        root: _State,
-        words: Sequence[str],
-        start: int,
-        concepts: Sequence[set[tuple[str, int, frozenset[int]]]],
-        typed: Mapping[int, list[tuple[str, int, str]]],
-    ) -> Iterable[tuple[int, frozenset[int], Sense, str]]:
+        self, root: _State, words: Sequence[str], start: int, edges: Sequence[Edges]
+    ) -> Iterator[tuple[int, int, Sense, str]]:
+        """Every phrase that starts at a position, as its end, the positions it names as bits, its sense and its value.
+
+        A concept found here is an edge from here at once, so that phrases which begin with it are found in the same walk.
+        """
         size = len(words)
-        stack: list[tuple[_State, int, frozenset[int], int, str]] = [(root, start, frozenset(), 0, "")]
-        seen: set[tuple[int, int, frozenset[int], str]] = set()
+        stack: list[tuple[_State, int, int, int, str]] = [(root, start, 0, 0, "")]
+        seen: set[tuple[_State, int, int, str]] = set()
         while stack:
             state, at, used, skipped, value = stack.pop()
-            if at >= size:
-                continue
-            mark = (id(state), at, used, value)
+            mark = (state, at, used, value)
             if mark in seen:
                 continue
             seen.add(mark)
-            # Words that no phrase uses lead nowhere; asking for them would only fill the memory of the states.
-            steps = [(words[at], at + 1, used | {at}, value)] if words[at] in self.vocabulary else []
-            steps += [(label, end, used | inner, value) for label, end, inner in concepts[at]]
-            steps += [(label, end, used | set(range(at, end)), given) for label, end, given in typed.get(at, ())]
-            for label, end, covered, carried in steps:
-                child = state.step(label)
-                if child is not None:
-                    for sense in child.senses:
-                        yield end, covered, sense, carried
-                    if not child.final:
-                        stack.append((child, end, covered, 0, carried))
-            if skipped == 0 and at > start:
-                adjacent = state.step(ADJACENT)
-                if adjacent is not None:
-                    stack.append((adjacent, at, used, MAX_SKIPPED, value))
-            if at > start and skipped < MAX_SKIPPED and words[at] in self.skippable:
-                stack.append((state, at + 1, used, skipped + 1, value))
+            if skipped == 0:
+                for sense in state.senses:
+                    yield at, used, sense, value
+                    if sense.kind == "concept" and root is self._root:
+                        label, edge = f"{{{sense.name}}}", (at, used, "")
+                        known = edges[start].setdefault(label, [])
+                        if edge not in known:
+                            known.append(edge)
+                            if label in root.labels:
+                                stack.append((root.step(label), at, used, 0, ""))
+            if at == size:
+                continue
+            here = edges[at]
+            for label in state.labels & here.keys():
+                following = state.step(label)
+                stack += [(following, end, used | named, 0, given or value) for end, named, given in here[label]]
+            if at > start:
+                if skipped == 0 and ADJACENT in state.labels:
+                    stack.append((state.step(ADJACENT), at, used, MAX_SKIPPED, value))
+                if skipped < MAX_SKIPPED and words[at] in self.skippable:
+                    stack.append((state, at + 1, used, skipped + 1, value))
 
 
 def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
