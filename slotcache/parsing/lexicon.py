@@ -197,7 +197,7 @@ class Lexicon:
     ) -> Iterator[tuple[int, int, Sense, str]]:
         """Every phrase that starts at a position, as its end, the positions it names as bits, its sense and its value.
 
-        A concept found here is an edge from here at once, so that phrases which begin with it are found in the same walk.
+        A concept found here is an edge from here at once, so that the same walk finds the phrases that begin with it.
         """
         size = len(words)
         stack: list[tuple[_State, int, int, int, str]] = [(root, start, 0, 0, "")]
