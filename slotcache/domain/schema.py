@@ -46,6 +46,7 @@ class Slot(_Model):
         weak: Values that yield to any other value said in the same utterance.
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
+        insistent: Values that count also where their single word stands inside a longer phrase.
         equal: Values that always mean the same as another one; merging them loses nothing, so that such an answer may
             be kept for others.
         live: Values that ask for present state; a key that holds one is never shared.
@@ -61,6 +62,7 @@ class Slot(_Model):
     patterns: Phrases = []
     weak: list[Name] = []
     trailing: list[Name] = []
+    insistent: list[Name] = []
     equal: dict[Name, Name] = {}
     live: list[Name] = []
     droppable: list[Name] = []
@@ -72,12 +74,11 @@ class Slot(_Model):
         if self.type == "closed":
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
-            named = {*self.weak, *self.trailing, *self.live, *self.droppable, *self.equal, *self.equal.values()}
-            unknown = named - set(self.values)
+            named = {*self.weak, *self.trailing, *self.insistent, *self.live, *self.droppable}
+            unknown = {*named, *self.equal, *self.equal.values()} - set(self.values)
             if unknown:
-                raise ValueError(
-                    f"weak, trailing, equal, live or droppable values {sorted(unknown)} are not among the values"
-                )
+                lists = "weak, trailing, insistent, equal, live or droppable"
+                raise ValueError(f"{lists} values {sorted(unknown)} are not among the values")
         else:
             if self.values:
                 raise ValueError(f"a {self.type} slot has 'patterns', not 'values'")
@@ -155,6 +156,7 @@ class Domain(_Model):
         subordinators: Words of the facet that also open a subordinate clause ("do I need it when collecting").
         relatives: Words of the facet that only describe, behind something else that is asked ("shoes which I wore").
         embedding: Words behind which a subordinator asks all the same ("can I choose when it comes").
+        indirect: Words that, behind an embedding word, say a value of the facet ("I wonder whether it ships").
         openers: Weak values of the facet that open a question of their own behind a conjunction.
         facet: The slot that says what is asked (whether, how, when, ...); two of its values are two questions.
     """
@@ -177,6 +179,7 @@ class Domain(_Model):
     subordinators: Phrases = []
     relatives: Phrases = []
     embedding: Phrases = []
+    indirect: dict[str, Name] = {}
     openers: list[Name] = []
     facet: Name = "aspect"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -77,14 +77,30 @@ def without_subordinate(
         others = [other for other in asking if other is not span]
         word = tokens[span.start].norm
         inverted = any(token.norm in _AUXILIARIES for token in tokens[span.start + 1 : span.end + 1])
-        subordinate = word in subordinators and (_gerund(tokens, span.end) or _leads(span, others, tokens))
+        # Nobody asks "when ordering"; any other clause may be what is asked as long as nothing else is.
+        occasion = word in subordinators and _gerund(tokens, span.end)
+        subordinate = word in subordinators and _leads(span, others, tokens)
         if word in subordinators or word in relatives:
             subordinate |= _follows(span, [other for other in plain if other is not span], tokens, embedding)
-        if span in asking and others and subordinate and not inverted:
+        if span in asking and not inverted and (occasion or (others and subordinate)):
             settled.append(Span(span.start, span.end, (FILLER,), span.used))
         else:
             settled.append(span)
     return settled
+
+
+def indirect(
+    cover: Sequence[Span], tokens: Sequence[Token], words: Mapping[str, str], embedding: Collection[str]
+) -> Iterator[tuple[Span, str]]:
+    """Fillers that end in a word which asks indirectly ("I was wondering whether"), each with the value it says.
+
+    "It would be great if" ends in the same word, asks for something, and says no such value.
+    """
+    for span in cover:
+        if span.is_filler and len(span.used) > 1:
+            *_, before, last = sorted(span.used)
+            if tokens[before].norm in embedding and tokens[last].norm in words:
+                yield span, words[tokens[last].norm]
 
 
 def _gerund(tokens: Sequence[Token], at: int) -> bool:

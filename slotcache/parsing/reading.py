@@ -15,7 +15,7 @@ from slotcache.errors import Abstain
 from slotcache.parsing.guard import NOTHING, Account, account
 from slotcache.parsing.lexicon import Lexicon, Sense, Span
 from slotcache.parsing.normalise import Token
-from slotcache.parsing.questions import absorb_trailing, without_subordinate
+from slotcache.parsing.questions import absorb_trailing, indirect, without_subordinate
 
 MAX_READINGS: Final = 256
 """Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
@@ -100,6 +100,7 @@ class Reader:
         facet = domain.slots.get(domain.facet)
         self._trailing = frozenset(facet.trailing) if facet else frozenset()
         self._passive = frozenset(facet.weak) if facet else frozenset()
+        self._insistent = {(name, value) for name, slot in domain.slots.items() for value in slot.insistent}
         self._embedding = frozenset(domain.embedding)
         self._frames: dict[Sense, list[Frame]] = {}
         self._carried = {name: frozenset((*domain.carries, *intent.carries)) for name, intent in domain.intents.items()}
@@ -205,11 +206,23 @@ class Reader:
             passive=self._passive,
             conjunctions=self._domain.conjunctions,
         )
+        settled += [
+            Span(span.start, span.end, (Sense("slot", self._domain.facet, value),), frozenset())
+            for span, value in indirect(chosen, tokens, self._domain.indirect, self._embedding)
+        ]
+        silent = {at for span in chosen if span.is_filler for at in range(span.start, span.end)}
         for span in spans:
-            senses = tuple(sense for sense in span.senses if sense.kind == "slot" and sense.name in self._everywhere)
+            senses = tuple(sense for sense in span.senses if self._counts_anywhere(sense, span, silent))
             if senses:
                 settled.append(Span(span.start, span.end, senses, frozenset()))
         return settled
+
+    def _counts_anywhere(self, sense: Sense, span: Span, silent: Collection[int]) -> bool:
+        """Whether a value counts wherever it is said, also inside a phrase that was chosen for what else it means."""
+        if sense.kind != "slot":
+            return False
+        insists = (sense.name, sense.value) in self._insistent and len(span.used) == 1 and span.start not in silent
+        return insists or sense.name in self._everywhere
 
     def _droppable(self, name: str, values: Collection[str]) -> bool:
         """Whether values may be left out of a key where the intent ignores them.

@@ -163,3 +163,43 @@ def test_questions_both_sides_of_one_question_are_one(parser: Parser, text: str,
 def test_questions_the_other_side_does_not_hide_a_second_question(parser: Parser) -> None:
     text = "Are refunds automatic or do I have to ask for them, and how long do they take?"
     assert parser.parse(text).intent is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("just wondering whether gift cards expire", "gift_card_expiry(aspect=eligibility)"),
+        ("not sure if gift cards expire", "gift_card_expiry(aspect=eligibility)"),
+        ("it would be great if you could cancel my order", "cancel_order(aspect=request)"),
+    ],
+)
+def test_questions_an_indirect_whether_asks(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Why did you reject my payment?", "payment_failed(aspect=why)"),
+        ("Why do you keep signing me out?", "signed_out_often(aspect=why)"),
+        ("That's why I want to cancel my order", "cancel_order(aspect=request)"),
+    ],
+)
+def test_questions_why_counts_inside_a_longer_phrase(parser: Parser, text: str, key: str) -> None:
+    assert str(parser.parse(text).key) == key
+
+
+def test_questions_when_before_a_gerund_asks_nothing(parser: Parser) -> None:
+    assert str(parser.parse("Any discount when ordering 500 units?").key) == "discounts(aspect=eligibility, count=500)"
+
+
+@pytest.mark.parametrize(
+    ("whether", "how"),
+    [
+        ("Can I delete my account?", "How do I delete my account?"),
+        ("Can I change the email on my account?", "How do I change the email on my account?"),
+        ("Is my gift card invalid?", "Why is my gift card invalid?"),
+    ],
+)
+def test_questions_facets_with_different_answers_stay_apart(parser: Parser, whether: str, how: str) -> None:
+    assert parser.parse(whether).key != parser.parse(how).key
