@@ -16,6 +16,7 @@ from pathlib import Path
 
 from slotcache.domain.loader import load_domain
 from slotcache.learning.calibrate import calibrate
+from slotcache.learning.facets import with_exact_facets
 from slotcache.learning.heads import Settings
 from slotcache.learning.model_writer import train_heads
 from slotcache.model_files import MANIFEST, Manifest, read_manifest
@@ -31,7 +32,8 @@ def refit(encoder_from: Path, out: Path, *, domain: str) -> Manifest:
     known = load_domain(domain)
     data.check(corpus, known)
     fitted, kept, tested = (
-        data.examples(corpus.of(split), by_group=False) for split in (data.FIT, data.CALIBRATION, data.TEST)
+        with_exact_facets(data.examples(corpus.of(split)), known)
+        for split in (data.FIT, data.CALIBRATION, data.TEST)
     )
     said = Counter(name for example in fitted for name in example.slots)
     closed = frozenset(

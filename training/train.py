@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 
 from slotcache.domain.loader import load_domain
 from slotcache.domain.schema import Domain
+from slotcache.learning.facets import with_exact_facets
 from slotcache.learning.heads import Settings, fit
 from slotcache.learning.model_writer import assemble
 from slotcache.model_files import Manifest
@@ -89,7 +90,8 @@ def run(
     served = ServedEncoder(stage / "encoder", shape)
     by_group = not corpus.labelled
     fitted, kept, tested = (
-        data.examples(corpus.of(split), by_group=by_group) for split in (data.FIT, data.CALIBRATION, data.TEST)
+        with_exact_facets(data.examples(corpus.of(split), by_group=by_group), known)
+        for split in (data.FIT, data.CALIBRATION, data.TEST)
     )
     settings = Settings(slots=None if by_group else _closed_slots(known))
     heads = fit(fitted, kept, served.many, settings=settings, report=lambda step: print(f"heads: {step}", flush=True))

@@ -17,6 +17,7 @@ from slotcache.evaluation.pairs import Pair, pairs_from
 from slotcache.evaluation.rows import read_rows
 from slotcache.learning import corpus
 from slotcache.learning.examples import Example
+from slotcache.learning.facets import with_exact_facets
 from slotcache.learning.labels import accept, label_problems, read_labels
 from slotcache.shipped import shipped
 
@@ -72,7 +73,7 @@ def shipped_base(domain: Domain) -> Base:
     found = corpus.load(groups)
     unfit: dict[str, None] = {}
     fit, calibration, test = (
-        _fitting(corpus.examples(found.of(part)), domain, unfit)
+        _fitting(with_exact_facets(corpus.examples(found.of(part)), domain), domain, unfit)
         for part in (corpus.FIT, corpus.CALIBRATION, corpus.TEST)
     )
     outside = groups / f"{corpus.OUT_OF_SCOPE_FILE}.jsonl"

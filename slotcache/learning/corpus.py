@@ -166,7 +166,7 @@ def _label(row: dict[str, Any], text: str, keys: dict[str, Key]) -> Example | No
     group = row["group"]
     if row["area"] == OUT_OF_SCOPE_FILE:
         return Example(text, f"{OUT_OF_SCOPE}/{row['kind']}", group=group)
-    key = keys.get(group)
+    key = Key.parse(str(row["key"])) if row.get("key") else keys.get(group)
     return Example(text, key.intent, key.as_dict(), group=group) if key else None
 
 

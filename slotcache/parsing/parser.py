@@ -62,18 +62,19 @@ class Parser:
         self.model = model
         self.version = model.version if model else ""
         self._verbatim_owner = verbatim_owner
-        self._normaliser = Normaliser(domain.rewrites)
-        self._personal = PersonalFinder(domain.personal)
-        self._lexicon = Lexicon(domain, self._normaliser)
-        vocabulary = self._lexicon.vocabulary
-        self._speller = Speller(
-            vocabulary,
-            self._lexicon.protected,
-            meaning=lambda word: frozenset(vocabulary.get(word, ())),
-            function_words=self._lexicon.function_words,
-            aliases={word: self._normaliser.words(word) for word in domain.rewrites},
-        )
-        self._reader = Reader(domain, self._lexicon)
+        with _collector_paused():
+            self._normaliser = Normaliser(domain.rewrites)
+            self._personal = PersonalFinder(domain.personal)
+            self._lexicon = Lexicon(domain, self._normaliser)
+            vocabulary = self._lexicon.vocabulary
+            self._speller = Speller(
+                vocabulary,
+                self._lexicon.protected,
+                meaning=lambda word: frozenset(vocabulary.get(word, ())),
+                function_words=self._lexicon.function_words,
+                aliases={word: self._normaliser.words(word) for word in domain.rewrites},
+            )
+            self._reader = Reader(domain, self._lexicon)
         self._known = frozenset(model.labels) if model else frozenset()
         self._closed = tuple(
             name for name, slot in domain.slots.items() if slot.type == "closed" and not slot.everywhere

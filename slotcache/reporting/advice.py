@@ -60,8 +60,8 @@ def _steps(report: Report) -> Iterator[Step]:
         words = ", ".join(f"“{word.word}”" for word in traffic.residue[:3])
         yield Step(
             f"Teach the domain {words}",
-            f"nothing accounts for them; “{traffic.residue[0].word}” alone keeps {traffic.residue[0].count:,.0f} "
-            "questions from a key",
+            f"nothing accounts for them; “{traffic.residue[0].word}” alone keeps "
+            f"{_counted(traffic.residue[0].count, 'question')} from a key",
             "residue",
         )
     if section is not None and section.suspects:
@@ -70,7 +70,7 @@ def _steps(report: Report) -> Iterator[Step]:
         first = traffic.near_misses[0]
         yield Step(
             "Look at the near misses",
-            f"a protected word blocked “{first.text}” {first.count:,.0f} times; confirm that it should",
+            f"a protected word blocked “{first.text}” {_counted(first.count, 'time')}; confirm that it should",
             "near",
         )
     # The deterministic reader is always sure, and a few readings calibrate nothing.
@@ -97,7 +97,9 @@ def _misread(section: Section) -> Iterator[Step]:
     harmful = [cell for cell in section.keys.cells if cell.harm]
     if harmful:
         cell = harmful[0]
-        times = f"asked {cell.traffic:,.0f} times" if cell.traffic > cell.count else f"{cell.count} questions"
+        times = (
+            f"asked {_counted(cell.traffic, 'time')}" if cell.traffic > cell.count else _counted(cell.count, "question")
+        )
         yield Step(_apart(cell), f"{times}, and a wrong answer would have been served", "keys")
     elif section.outside.count:
         yield Step(
@@ -118,3 +120,7 @@ def _apart(cell: Cell) -> str:
     slots = sorted(name for name in {*held, *seen} if held.get(name) != seen.get(name))
     told = "; ".join(f"{name} {held.get(name, ABSENT)} is read as {seen.get(name, ABSENT)}" for name in slots)
     return f"Keep values of {asked.intent} apart: {told}"
+
+
+def _counted(count: float, thing: str) -> str:
+    return f"{count:,.0f} {thing}" if round(count) == 1 else f"{count:,.0f} {thing}s"
