@@ -46,43 +46,54 @@ class PatternError(ValueError):
     """A pattern that cannot be read; the message says why and what to write instead."""
 
 
-def expand(pattern: str, words: Words) -> Iterator[tuple[tuple[Label, ...], ...]]:
-    """Expand a pattern into sequences of elements, each element a tuple of alternative labels.
+Way = tuple[tuple[Label, ...], ...]
+"""One way to fill an element: a sequence of steps, each a tuple of alternative labels; empty where it may be absent."""
 
-    An alternative of several normalised words ("two-day" is `2 day`) makes a sequence of its own.
+
+def elements(pattern: str, words: Words) -> list[list[Way]]:
+    """The elements of a pattern, each with all ways to fill it.
+
+    An alternative of several normalised words ("two-day" is `2 day`) is a way of its own.
 
     Raises:
         PatternError: the pattern is empty or malformed.
     """
-    elements = pattern.split()
-    if not elements:
+    written = pattern.split()
+    if not written:
         raise PatternError("a pattern needs at least one word")
-    choices: list[list[tuple[tuple[Label, ...], ...]]] = []
-    for special, group in groupby(elements, key=lambda element: bool(_SPECIAL.search(element))):
+    found: list[list[Way]] = []
+    for special, group in groupby(written, key=lambda element: bool(_SPECIAL.search(element))):
         run = list(group)
-        choices += [_choices(element, words) for element in run] if special else _plain(run, words)
-    emitted = False
-    for sequence in product(*choices):
-        labels = tuple(step for part in sequence for step in part)
-        if labels:
-            emitted = True
-            yield labels
-    if not emitted:
+        found += [_choices(element, words) for element in run] if special else _plain(run, words)
+    if not any(way for ways in found for way in ways):
         raise PatternError(f"nothing in {pattern!r} is left after normalisation")
+    return found
 
 
-def _plain(run: Sequence[str], words: Words) -> list[list[tuple[tuple[Label, ...], ...]]]:
+def expand(pattern: str, words: Words) -> Iterator[Way]:
+    """Expand a pattern into every sequence of steps that it stands for.
+
+    Raises:
+        PatternError: the pattern is empty or malformed.
+    """
+    for sequence in product(*elements(pattern, words)):
+        steps = tuple(step for part in sequence for step in part)
+        if steps:
+            yield steps
+
+
+def _plain(run: Sequence[str], words: Words) -> list[list[Way]]:
     """Steps of plain words, which are normalised together: "twenty one" is 21, "the us" a country."""
     return [[((word,),)] for word in words(" ".join(run))]
 
 
-def _choices(element: str, words: Words) -> list[tuple[tuple[Label, ...], ...]]:
+def _choices(element: str, words: Words) -> list[Way]:
     """Ways to fill one element; each way is a sequence of (alternatives per step)."""
     optional = element.endswith("?")
     adjacent = element.startswith(ADJACENT)
     body = element.removeprefix(ADJACENT).removesuffix("?")
     single: list[Label] = []
-    ways: list[tuple[tuple[Label, ...], ...]] = []
+    ways: list[Way] = []
     for alternative in body.split("|"):
         if not alternative:
             raise PatternError(f"{element!r} has an empty alternative")

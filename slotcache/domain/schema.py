@@ -192,9 +192,10 @@ class Domain(_Model):
 
     def _unknown_references(self) -> list[str]:
         problems = []
+        known = set(self.concepts)
         for where, patterns in self._patterns():
             for pattern in patterns:
-                unknown = references(pattern) - set(self.concepts)
+                unknown = references(pattern) - known
                 if unknown:
                     problems.append(f"{where}: {pattern!r} names unknown concepts {sorted(unknown)}")
         problems += [f"irrelevant names an unknown class {n!r}" for n in self.irrelevant if n not in self.protected]

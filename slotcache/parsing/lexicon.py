@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
-from slotcache.domain.patterns import ADJACENT, expand
+from slotcache.domain.patterns import ADJACENT, Way, elements
 from slotcache.domain.schema import Domain
 from slotcache.parsing.normalise import Normaliser, Token
 from slotcache.parsing.quantities import Quantity
@@ -55,9 +55,9 @@ class Span:
         return all(sense.kind == "filler" for sense in self.senses)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Node:
-    """A state of the matcher being built; all alternatives of an element lead to one node, so building is linear."""
+    """A place in the phrases being built; all alternatives of an element lead to one node."""
 
     edges: dict[str, list[_Node]] = field(default_factory=dict)
     elements: dict[tuple[str, ...], _Node] = field(default_factory=dict)
@@ -71,6 +71,21 @@ class _Node:
             for label in labels:
                 self.edges.setdefault(label, []).append(node)
         return node
+
+
+def _following(nodes: Sequence[_Node], labels: tuple[str, ...]) -> _Node:
+    """The node behind an element that may follow any of several nodes.
+
+    Phrases share the nodes of a common beginning. Where optional elements left several ways to come here, the node is
+    this phrase's own: another one that goes on from it would be found behind all those ways. So building is linear.
+    """
+    if len(nodes) == 1:
+        return nodes[0].following(labels)
+    own = _Node()
+    for node in nodes:
+        for label in labels:
+            node.edges.setdefault(label, []).append(own)
+    return own
 
 
 class _State:
@@ -123,21 +138,29 @@ class Lexicon:
         single_fillers: set[str] = set()
         for sense, pattern in _patterns(domain):
             opens = pattern.startswith("^ ")
-            for sequence in expand(pattern.removeprefix("^ "), words):
-                self._insert(openers if opens else root, sequence, sense)
-                if sense.kind == "filler" and len(sequence) == 1 and not opens:
-                    single_fillers.update(sequence[0])
+            parts = elements(pattern.removeprefix("^ "), words)
+            self._insert(openers if opens else root, parts, sense)
+            if sense.kind == "filler" and not opens:
+                single_fillers.update(_whole(parts))
         self._root, self._openers = _State((root,)), _State((openers,))
         self.skippable = (self.function_words | single_fillers) - set(self.protected)
 
-    def _insert(self, node: _Node, sequence: Sequence[tuple[str, ...]], sense: Sense) -> None:
-        for labels in sequence:
-            node = node.following(labels)
-            for label in labels:
-                if label[0] not in "{<" and label != ADJACENT:
-                    self.vocabulary.setdefault(label, set()).add(sense)
-        if sense not in node.senses:
-            node.senses.append(sense)
+    def _insert(self, root: _Node, parts: Sequence[Sequence[Way]], sense: Sense) -> None:
+        reached = [root]
+        for ways in parts:
+            ahead: list[_Node] = []
+            for way in ways:
+                behind = reached
+                for labels in way:
+                    behind = [_following(behind, labels)]
+                ahead += behind
+            reached = list(dict.fromkeys(ahead))
+        for node in reached:
+            if node is not root and sense not in node.senses:
+                node.senses.append(sense)
+        for label in {label for ways in parts for way in ways for labels in way for label in labels}:
+            if label[0] not in "{<" and label != ADJACENT:
+                self.vocabulary.setdefault(label, set()).add(sense)
 
     def find(self, words: Sequence[str], quantities: Iterable[Quantity], clauses: Sequence[int] = ()) -> list[Span]:
         """Every phrase in the words, of every length.
@@ -229,6 +252,13 @@ class Lexicon:
                     stack.append((state.step(ADJACENT), at, used, MAX_SKIPPED, value))
                 if skipped < MAX_SKIPPED and words[at] in self.skippable:
                     stack.append((state, at + 1, used, skipped + 1, value))
+
+
+def _whole(parts: Sequence[Sequence[Way]]) -> Iterator[str]:
+    """Words that are a phrase of their own, every other element being absent."""
+    for at, ways in enumerate(parts):
+        if all(() in other for other in (*parts[:at], *parts[at + 1 :])):
+            yield from (label for way in ways if len(way) == 1 for label in way[0])
 
 
 def _patterns(domain: Domain) -> Iterable[tuple[Sense, str]]:
