@@ -22,27 +22,76 @@ def absorb_trailing(
     *,
     passive: Collection[str],
     conjunctions: Collection[str],
+    opening: Sequence[Span] = (),
 ) -> list[Span]:
     """Turn a facet that only continues the question before it into a filler.
 
     In "how many books can I borrow" the second facet (can I) is part of the first question (how many); in "how many are
     there and can I borrow one" it is a question of its own. A `passive` value asks nothing that could be continued: in
-    "is cancelling it an option" the option is what is asked.
+    "is cancelling it an option" the option is what is asked. A question word that opens its clause is continued as well
+    where a longer phrase means more than it does ("which stores can I return to").
+
+    Args:
+        cover: Phrases chosen for the message.
+        tokens: Its normalised words.
+        facet: Name of the slot that says what is asked.
+        trailing: Values that may only continue.
+        passive: Values that only introduce a question.
+        conjunctions: Words that join questions.
+        opening: Question words that open a clause, whatever phrase they were chosen for.
     """
     settled: list[Span] = []
-    asked: Span | None = None
+    asked = list(opening)
     for span in sorted(cover, key=lambda span: span.start):
         values = {sense.value for sense in span.senses if sense.kind == "slot" and sense.name == facet}
-        if values and values <= set(trailing) and asked is not None:
-            between = tokens[asked.end : span.start]
-            joined = any(token.norm in conjunctions for token in between)
-            if not joined and tokens[span.start].clause == tokens[asked.start].clause:
-                settled.append(Span(span.start, span.end, (FILLER,), span.used))
-                continue
+        goes_on = any(_continues(span, before, tokens, conjunctions) for before in asked)
+        if values and values <= set(trailing) and goes_on:
+            settled.append(Span(span.start, span.end, (FILLER,), span.used))
+            continue
         if values and not values <= {*trailing, *passive}:
-            asked = span
+            asked.append(span)
         settled.append(span)
     return settled
+
+
+def _continues(span: Span, asked: Span, tokens: Sequence[Token], conjunctions: Collection[str]) -> bool:
+    """Whether a phrase stands behind a question in its clause, and no conjunction opens another one between them."""
+    between = tokens[asked.end : span.start]
+    joined = any(token.norm in conjunctions for token in between)
+    return asked.end <= span.start and not joined and tokens[span.start].clause == tokens[asked.start].clause
+
+
+def question_words(
+    spans: Sequence[Span],
+    tokens: Sequence[Token],
+    facet: str,
+    *,
+    silent: Collection[int],
+    passive: Collection[str],
+    besides: Collection[str],
+) -> list[Span]:
+    """Single words that say a value of the facet and open their clause, after fillers.
+
+    Args:
+        spans: Every phrase found in the message.
+        tokens: Its normalised words.
+        facet: Name of the slot that says what is asked.
+        silent: Positions of fillers.
+        passive: Values that only introduce a question.
+        besides: Words that open a clause without asking ("when", "if").
+    """
+    opening: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        if at not in silent:
+            opening.setdefault(token.clause, at)
+    return [
+        span
+        for span in spans
+        if span.end - span.start == 1
+        and opening.get(tokens[span.start].clause) == span.start
+        and tokens[span.start].norm not in besides
+        and any(sense.name == facet and sense.value not in passive for sense in span.senses)
+    ]
 
 
 def without_subordinate(

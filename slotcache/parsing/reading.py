@@ -15,7 +15,7 @@ from slotcache.errors import Abstain
 from slotcache.parsing.guard import NOTHING, Account, account
 from slotcache.parsing.lexicon import Lexicon, Sense, Span
 from slotcache.parsing.normalise import Token
-from slotcache.parsing.questions import absorb_trailing, indirect, without_subordinate
+from slotcache.parsing.questions import absorb_trailing, indirect, question_words, without_subordinate
 
 MAX_READINGS: Final = 256
 """Combinations of ambiguous phrases that are tried for one frame; a more ambiguous utterance abstains."""
@@ -190,6 +190,7 @@ class Reader:
 
         "can we ..." asks whether, and is also about us.
         """
+        silent = {at for span in chosen if span.is_filler for at in range(span.start, span.end)}
         settled = absorb_trailing(
             without_subordinate(
                 chosen,
@@ -205,12 +206,19 @@ class Reader:
             self._trailing,
             passive=self._passive,
             conjunctions=self._domain.conjunctions,
+            opening=question_words(
+                spans,
+                tokens,
+                self._domain.facet,
+                silent=silent,
+                passive=self._passive,
+                besides=self._domain.subordinators,
+            ),
         )
         settled += [
             Span(span.start, span.end, (Sense("slot", self._domain.facet, value),), frozenset())
             for span, value in indirect(chosen, tokens, self._domain.indirect, self._embedding)
         ]
-        silent = {at for span in chosen if span.is_filler for at in range(span.start, span.end)}
         for span in spans:
             senses = tuple(sense for sense in span.senses if self._counts_anywhere(sense, span, silent))
             if senses:

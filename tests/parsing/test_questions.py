@@ -203,3 +203,7 @@ def test_questions_when_before_a_gerund_asks_nothing(parser: Parser) -> None:
 )
 def test_questions_facets_with_different_answers_stay_apart(parser: Parser, whether: str, how: str) -> None:
     assert parser.parse(whether).key != parser.parse(how).key
+
+
+def test_questions_a_question_word_inside_a_phrase_is_continued_too(parser: Parser) -> None:
+    assert str(parser.parse("Which store can I return to?").key) == "return_place(aspect=where)"
