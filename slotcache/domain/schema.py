@@ -47,8 +47,8 @@ class Slot(_Model):
         trailing: Values that belong to the question of another value when they follow it in the same clause
             ("how many ... can I ...").
         insistent: Values that count also where their single word stands inside a longer phrase.
-        equal: Values that always mean the same as another one; merging them loses nothing, so that such an answer may
-            be kept for others.
+        equal: Value -> values that it may be merged into without loss, so that such an answer may be kept for others:
+            an intent that merges them asks for the same either way.
         live: Values that ask for present state; a key that holds one is never shared.
         droppable: Values that an intent may drop by `ignore` or `only`; empty means all. The others often change an
             answer, so they stay in the key even where an intent ignores the slot.
@@ -63,7 +63,7 @@ class Slot(_Model):
     weak: list[Name] = []
     trailing: list[Name] = []
     insistent: list[Name] = []
-    equal: dict[Name, Name] = {}
+    equal: dict[Name, list[Name]] = {}
     live: list[Name] = []
     droppable: list[Name] = []
     everywhere: bool = False
@@ -75,7 +75,8 @@ class Slot(_Model):
             if self.patterns:
                 raise ValueError("a closed slot has 'values', not 'patterns'")
             named = {*self.weak, *self.trailing, *self.insistent, *self.live, *self.droppable}
-            unknown = {*named, *self.equal, *self.equal.values()} - set(self.values)
+            equal = {value for values in self.equal.values() for value in values}
+            unknown = {*named, *self.equal, *equal} - set(self.values)
             if unknown:
                 lists = "weak, trailing, insistent, equal, live or droppable"
                 raise ValueError(f"{lists} values {sorted(unknown)} are not among the values")

@@ -337,7 +337,7 @@ class Reader:
             if use is not None:
                 equal = self._domain.slots[name].equal
                 mapped = {use.merge.get(value, value) for value in kept}
-                merged |= mapped != kept and mapped != {equal.get(value, value) for value in kept}
+                merged |= any(use.merge.get(value, value) not in (value, *equal.get(value, ())) for value in kept)
                 kept = {v for v in mapped if not use.only or v in use.only or not self._droppable(name, {v})}
                 if len(mapped - kept) > 1:
                     return slots, merged, Abstain.CONFLICT, _told(name, mapped - kept)
