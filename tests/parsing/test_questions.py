@@ -140,7 +140,8 @@ def test_questions_what_is_done_in_the_app_is_another_question(parser: Parser) -
     [
         ("do you ship to canada", True),
         ("can you ship to canada", True),
-        ("what happens to points when i return", False),
+        ("what happens to points when i return", True),
+        ("are exchanges free", False),
     ],
 )
 def test_questions_an_opening_that_means_the_same_loses_nothing(parser: Parser, text: str, fillable: bool) -> None:
