@@ -58,8 +58,8 @@ def check(
     if examples is not None:
         findings += [
             Finding(Kind.NO_EXAMPLES, ("intents", name), "no labelled example; add some before training")
-            for name in domain.intents
-            if name not in examples
+            for name, intent in domain.intents.items()
+            if name not in examples and not intent.outside
         ]
     return findings
 

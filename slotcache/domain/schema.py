@@ -121,6 +121,8 @@ class Intent(_Model):
             that protect a class are never dropped: they stay in the key.
         irrelevant: Protected classes that never change this answer.
         ttl: Seconds that an answer lives; needed for live state (`never`) to be cached at all.
+        outside: Whether what evokes it is not the domain's to answer (small talk, "are you a robot") and ends as out of
+            scope. It keeps such questions from being read as the domain's own that share their words.
     """
 
     about: str = ""
@@ -132,6 +134,7 @@ class Intent(_Model):
     ignore: list[Name] = []
     irrelevant: list[Name] = []
     ttl: float | None = Field(default=None, gt=0)
+    outside: bool = False
 
 
 class Domain(_Model):

@@ -189,6 +189,8 @@ class Parser:
         if verdict.reading is None:
             return replace(base, abstain=verdict.abstain, confidence=verdict.confidence)
         reading = verdict.reading
+        if self.domain.intents[reading.intent].outside:
+            return replace(base, abstain=Abstain.OUT_OF_SCOPE, confidence=verdict.confidence)
         if self._several(trace, reading):
             return replace(base, abstain=Abstain.SEVERAL_QUESTIONS)
         irrelevant = {*self.domain.irrelevant, *self.domain.intents[reading.intent].irrelevant}
