@@ -17,7 +17,7 @@ help:
 	@echo "make gate    the project's own pairs: any false hit fails"
 	@echo "make eval    every set there is, in one JSON file: any false hit or personal leak fails"
 	@echo "make bench   speed and accuracy, each with its command"
-	@echo "make train   VERSION=2026.2: retrain the shipped model from the base weights and examples"
+	@echo "make train   VERSION=2026.4: retrain the shipped model from the base weights and examples"
 	@echo "make wheel   build the wheel into dist/"
 
 $(BIN)/python:
