@@ -102,6 +102,11 @@ class Normaliser:
         return self._phrases(text) if len(text) <= _LONGEST_REMEMBERED else self._words(text)
 
     def _words(self, text: str) -> tuple[str, ...]:
+        # Most alternatives of a domain's phrases are one plain word, which needs no neighbours to be read.
+        if text.isascii() and text.isalpha() and text.islower():
+            words = self._forms(text)
+            if len(words) == 1 and words[0].isalpha() and words[0] not in _IN_CONTEXT and words[0] not in STARTS:
+                return words
         return tuple(token.norm for token in self(text))
 
     def __call__(self, text: str) -> list[Token]:
