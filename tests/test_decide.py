@@ -53,7 +53,6 @@ def held(parse: Parse = SHARED, scope: Scope = CUSTOMER, policy: Policy | None =
         (reading("x", KEY, owner=None), CUSTOMER, errors.Bypass.OWNER_NEVER),
         (reading("x", KEY, personal=("order",)), Scope(), errors.Bypass.NO_CUSTOMER),
     ],
-    ids=str,
 )
 def test_decide_bypasses_what_has_no_place(parse: Parse, scope: Scope, reason: errors.Bypass) -> None:
     assert decide(parse, scope, Policy(), (), NOW) == Bypass(reason)
@@ -67,7 +66,6 @@ def test_decide_bypasses_what_has_no_place(parse: Parse, scope: Scope, reason: e
         ({"policy": Policy(intents_off=frozenset({"cancel_order"}))}, errors.Bypass.INTENT_OFF),
         ({"scope": Scope(prompt="a"), "prompt_varies": True}, errors.Bypass.PROMPT_UNDECLARED),
     ],
-    ids=str,
 )
 def test_decide_bypasses_for_reasons_of_the_moment(options: dict[str, Any], reason: errors.Bypass) -> None:
     scope, policy = options.pop("scope", CUSTOMER), options.pop("policy", Policy())
@@ -90,7 +88,6 @@ def test_decide_finds_nothing_in_an_empty_cell() -> None:
 @pytest.mark.parametrize(
     ("stored", "asked"),
     [((), ("not",)), (("not",), ()), (("not",), ("never",)), (("a", "b"), ("b", "a"))],
-    ids=str,
 )
 def test_decide_blocks_a_one_sided_protected_word_and_names_the_near_miss(
     stored: tuple[str, ...], asked: tuple[str, ...]
@@ -242,7 +239,6 @@ def test_admit_takes_a_follow_up_with_its_context() -> None:
         (reading("x", KEY, personal=("order",)), Policy(), Owner.CUSTOMER),
         (LIVE, Policy(live_ttl={"track_order": 30}), Owner.CUSTOMER),
     ],
-    ids=str,
 )
 def test_admit_gives_the_owner(parse: Parse, policy: Policy, owner: Owner) -> None:
     assert admitted(parse, CUSTOMER.but(context="c"), policy).owner is owner
@@ -277,7 +273,6 @@ def test_admit_ties_a_question_to_its_asker_when_the_cache_finds_personal_data()
         (LIVE, Policy(live_ttl={"track_order": 30}, ttl_by_intent={"track_order": 900}), 30),
         (VERBATIM, Policy(ttl_by_intent={"verbatim": 40}), 40),
     ],
-    ids=str,
 )
 def test_admit_gives_the_life_of_an_answer(parse: Parse, policy: Policy, life: float) -> None:
     assert admitted(parse, CUSTOMER, policy).ttl == life
@@ -295,7 +290,6 @@ def test_admit_gives_the_life_of_an_answer(parse: Parse, policy: Policy, life: f
         (SHARED, {"directives": Directives(no_store=True)}, NotStored.NO_STORE),
         (SHARED, {"policy": Policy(approved_only=True)}, NotStored.APPROVED_ONLY),
     ],
-    ids=str,
 )
 def test_may_fill_only_from_clean_questions(parse: Parse, options: dict[str, Any], reason: NotStored | None) -> None:
     policy, directives = options.pop("policy", Policy()), options.pop("directives", PLAIN)
