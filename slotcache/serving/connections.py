@@ -20,14 +20,21 @@ class _Hurried(asyncio.Protocol):
     transport: Any
     cycle: Any
     _deadline: asyncio.TimerHandle | None = None
+    _ahead_of: Any = None
+    """The request during whose answer the next one began."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self._begin()
 
     def data_received(self, data: bytes) -> None:
+        answered = self.cycle if self._busy() and not self.cycle.more_body else None
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
+        if answered is not None and self.cycle is answered:
+            self._ahead_of = answered
+            if self._deadline is None:
+                self._begin()
+        elif self._busy():
             self._end()
         elif self._deadline is None:
             self._begin()
@@ -44,9 +51,19 @@ class _Hurried(asyncio.Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    def _busy(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _close(self) -> None:
         self._deadline = None
-        if not self.transport.is_closing():
+        if self._ahead_of is not None:
+            came_whole = self.cycle is not self._ahead_of
+            if came_whole or not self._busy():
+                self._ahead_of = None
+            # What came early has its time from the end of the answer before it.
+            if not came_whole:
+                self._begin()
+        elif not self.transport.is_closing():
             self.late()
             self.transport.close()
 

@@ -103,7 +103,8 @@ async def test_proxy_client_that_leaves_a_stream_cancels_the_call_and_nothing_is
 
 
 async def test_proxy_two_hundred_callers_on_one_key_make_one_call(start: Start) -> None:
-    front, endpoint = start(script={"delay": 1.0})
+    # Long enough that all of them wait, also on a slow machine; who comes later gets a hit.
+    front, endpoint = start(script={"delay": 5.0})
     async with client(front) as bot:
         asked = (bot.post("/chat/completions", json=body(stream=number % 2 == 0)) for number in range(200))
         responses = await asyncio.gather(*asked)
@@ -197,7 +198,8 @@ async def test_proxy_request_over_an_open_connection_is_answered_when_the_door_h
     url = httpx.URL(front.url)
     reader, writer = await asyncio.open_connection(url.host, url.port)
     front.server.should_exit = True
-    with contextlib.suppress(ConnectionRefusedError):
+    # A door that closes refuses, or resets what stood in its queue.
+    with contextlib.suppress(ConnectionRefusedError, ConnectionResetError):
         while True:
             _, late = await asyncio.open_connection(url.host, url.port)
             late.close()
